@@ -1,0 +1,5 @@
+"""``python -m hybridcli`` runs the command line."""
+
+from hybridcli.cli import run
+
+run()

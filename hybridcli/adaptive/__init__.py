@@ -1,0 +1,1 @@
+"""Per-query weights: the oracle, folds, features, routers, re-ranking."""

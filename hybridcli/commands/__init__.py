@@ -1,0 +1,1 @@
+"""One subcommand a module: read, call the core once, write."""

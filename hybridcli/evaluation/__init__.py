@@ -1,0 +1,1 @@
+"""Measures, averages and inference: functions on arrays."""

@@ -1,0 +1,43 @@
+"""Small two-column tables: groups, slices, categories: TSV ``key<TAB>value``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from hybridcli.errors import DataError
+from hybridcli.formats.files import name_of, open_output, read_lines
+
+
+def read_mapping(path: str, key: str = "qid") -> dict[str, str]:
+    """Read ``key<TAB>value`` lines; blank lines and lines that start with ``#`` are skipped.
+
+    Raises DataError for a line without a tab, an empty key, or a key with two different values.
+    """
+    values: dict[str, str] = {}
+    for number, line in read_lines(path):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, tab, value = line.partition("\t")
+        name = name.strip()
+        if not tab or not name:
+            raise DataError(f"expected {key}<TAB>value, found {line[:60]!r}", path=name_of(path), line=number)
+        if values.setdefault(name, value) != value:
+            raise DataError(
+                f"{key} {name} has two values, {values[name]!r} and {value!r}",
+                path=name_of(path),
+                line=number,
+            )
+    return values
+
+
+def read_ids(path: str) -> list[str]:
+    """Read the first column of a file, one id a line (anything after blanks is ignored)."""
+    return [line.split()[0] for _, line in read_lines(path) if line.strip() and not line.startswith("#")]
+
+
+def write_mapping(path: str, rows: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
+    """Write ``key<TAB>value`` lines; tabs and line ends inside a value become blanks."""
+    pairs = rows.items() if isinstance(rows, Mapping) else rows
+    with open_output(path) as stream:
+        for key, value in pairs:
+            stream.write(f"{key}\t{' '.join(value.split())}\n".encode())

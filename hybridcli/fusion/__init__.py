@@ -1,0 +1,1 @@
+"""Aligning runs, normalising scores, fusing and weighting them: functions on arrays."""

@@ -1,0 +1,183 @@
+"""The in-memory forms that every part shares: plain data, no input or output.
+
+Ids are opaque. They are held as ``str`` decoded from UTF-8; comparing two ``str`` by code point is the same
+as comparing their UTF-8 bytes, so ``sorted`` and ``max`` give the byte order that trec_eval uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Ranked lists of several queries, always in the one order: score descending, docno descending in bytes.
+
+    ``queries``: Q distinct qids in the order of the file. ``offsets``: int64[Q + 1]; the rows of query i are
+    ``offsets[i]:offsets[i + 1]``. ``docs``: int32[N], codes into ``docnos``. ``scores``: float64[N].
+    ``docnos``: polars String series [V] in ascending byte order, so comparing codes compares docnos.
+    """
+
+    tag: str
+    queries: list[str]
+    offsets: Ints
+    docs: Codes
+    scores: Floats
+    docnos: pl.Series
+
+    @classmethod
+    def from_dict(cls, rankings: Mapping[str, Mapping[str, float]], tag: str = "run") -> Run:
+        """Build from ``{qid: {docno: score}}``; for tests and small inputs."""
+        import polars as pl
+
+        docnos = sorted({docno for ranking in rankings.values() for docno in ranking})
+        code = {docno: i for i, docno in enumerate(docnos)}
+        rows = [
+            (score, code[docno])
+            for ranking in rankings.values()
+            for docno, score in sorted(ranking.items(), key=lambda row: (row[1], row[0]), reverse=True)
+        ]
+        lengths = [len(ranking) for ranking in rankings.values()]
+        return cls(
+            tag=tag,
+            queries=list(rankings),
+            offsets=offsets_of(np.array(lengths, dtype=np.int64)),
+            docs=np.array([doc for _, doc in rows], dtype=np.int32),
+            scores=np.array([score for score, _ in rows], dtype=np.float64),
+            docnos=pl.Series("docno", docnos, dtype=pl.String),
+        )
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Give ``{qid: {docno: score}}``, each ranking in order; the inverse of ``from_dict``."""
+        docnos = self.docnos.to_list()
+        return {
+            qid: {
+                docnos[doc]: float(score)
+                for doc, score in zip(self.docs[start:end], self.scores[start:end], strict=True)
+            }
+            for qid, start, end in zip(self.queries, self.offsets[:-1], self.offsets[1:], strict=True)
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Qrels:
+    """Judgements of several queries.
+
+    ``queries``: Q qids in the order of the file. ``offsets``: int64[Q + 1]. Row r says that document
+    ``docs[r]`` (a code into ``docnos``, which ascends in bytes) has ``grades[r]`` (int32; below 1 is judged
+    and not relevant). Within a query rows ascend by docno and each document stands once; where the file
+    judges several references (the diversity-track form), its grade is the highest.
+
+    Reference form only, else all three None: row r of ``pairs`` (int32[P, 2], ascending by qrels row) says
+    that the document of qrels row ``pairs[r, 0]`` is relevant to reference ``pairs[r, 1]`` of its query, numbered 0, 1, … within
+    the query; ``reference_counts``: int32[Q]; ``reference_ids[q]`` names them.
+    """
+
+    queries: list[str]
+    offsets: Ints
+    docs: Codes
+    grades: Codes
+    docnos: pl.Series
+    pairs: Codes | None = None
+    reference_counts: Codes | None = None
+    reference_ids: list[list[str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A table or a run of paragraphs of one document, in reading order.
+
+    ``doc``: docno of the document. ``unit``: 0, 1, … in reading order. ``kind``: ``table`` or ``text``.
+    ``text``: what a reader sees; table rows one a line, cells separated by a tab.
+    ``heading``: the nearest heading above, or "".
+    ``header_rows``: number of leading lines of a table that are its column headers.
+    ``facts``: (char_start, char_end, concept) of each inline-XBRL fact printed in the unit.
+    """
+
+    doc: str
+    unit: int
+    kind: str
+    text: str
+    heading: str = ""
+    header_rows: int = 0
+    facts: tuple[tuple[int, int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The retrieval unit. ``start``/``end``: words, ``char_start``/``char_end``: characters, in its unit's text.
+
+    ``contents`` ends with exactly ``unit.text[char_start:char_end]``; anything in front of that is a carried heading.
+    """
+
+    id: str
+    contents: str
+    doc: str
+    unit: int
+    kind: str
+    start: int
+    end: int
+    char_start: int
+    char_end: int
+    heading: str
+
+    @property
+    def body(self) -> str:
+        """The window's own text, without a carried heading."""
+        return self.contents[len(self.contents) - (self.char_end - self.char_start) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Queries in the order of the file: ``qids`` and ``texts``, equally long."""
+
+    qids: list[str]
+    texts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A query with its evidence texts, as FinDER publishes it; None where the file does not say."""
+
+    qid: str
+    text: str
+    references: tuple[str, ...]
+    doc: str | None = None
+    unit: int | None = None
+    category: str | None = None
+    group: str | None = None
+
+
+def offsets_of(lengths: Ints) -> Ints:
+    """Turn Q segment lengths into Q + 1 offsets."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def segment_of(offsets: Ints) -> Codes:
+    """Give, for each of the N rows, the number of the segment it stands in: int32[N]."""
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+
+
+def rank_in_segment(offsets: Ints) -> Codes:
+    """Give each of the N rows its rank in its segment, from 1: int32[N]."""
+    rows = np.arange(offsets[-1], dtype=np.int64)
+    return (rows - np.repeat(offsets[:-1], np.diff(offsets)) + 1).astype(np.int32)
+
+
+def order_rows(offsets: Ints, docs: Codes, scores: Floats) -> Ints:
+    """Give the permutation int64[N] that puts each segment in the one order (score, then docno, descending)."""
+    return np.lexsort((-docs.astype(np.int64), -scores, segment_of(offsets)))

@@ -1,0 +1,1 @@
+"""Text work: filings to units, units to windows, references to spans."""
