@@ -81,8 +81,8 @@ class Qrels:
     judges several references (the diversity-track form), its grade is the highest.
 
     Reference form only, else all three None: row r of ``pairs`` (int32[P, 2], ascending by qrels row) says
-    that the document of qrels row ``pairs[r, 0]`` is relevant to reference ``pairs[r, 1]`` of its query, numbered 0, 1, … within
-    the query; ``reference_counts``: int32[Q]; ``reference_ids[q]`` names them.
+    that the document of qrels row ``pairs[r, 0]`` is relevant to reference ``pairs[r, 1]`` of its query,
+    numbered 0, 1, … within the query; ``reference_counts``: int32[Q]; ``reference_ids[q]`` names them.
     """
 
     queries: list[str]
