@@ -11,6 +11,7 @@ import typer
 
 import hybridcli
 from hybridcli.errors import ClosedPipe, HybridcliError
+from hybridcli.recipe import recordable
 
 app = typer.Typer(
     name="hybridcli",
@@ -40,10 +41,12 @@ def _root(
 
 # in the order of the pipeline: one module a subcommand, holding a function of the same name
 COMMANDS: tuple[str, ...] = ()
+RUN_WRITERS = frozenset({"retrieve", "fuse", "oracle", "route", "rerank"})
 
 for _name in COMMANDS:
     _module = importlib.import_module(f"hybridcli.commands.{_name}")
-    app.command(_name.replace("_", "-"))(getattr(_module, _name))
+    _command = recordable(getattr(_module, _name), writes_run=_name in RUN_WRITERS)
+    app.command(_name.replace("_", "-"))(_command)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import gzip
 import io
 import os
 import secrets
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
@@ -18,6 +20,38 @@ from hybridcli.errors import ClosedPipe, DataError, UsageError
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
 STDIN = "-"
+
+
+@dataclass
+class Ledger:
+    """What a command opened: names of inputs and outputs in order; ``heads``: bytes to put before an output."""
+
+    inputs: dict[str, None] = field(default_factory=dict)
+    outputs: dict[str, None] = field(default_factory=dict)
+    heads: dict[str, Callable[[], bytes]] = field(default_factory=dict)
+
+
+LEDGER: contextvars.ContextVar[Ledger | None] = contextvars.ContextVar("ledger", default=None)
+
+
+def note_input(path: str) -> None:
+    """Record an input (a file or a folder) that is read by other means than ``open_bytes``."""
+    ledger = LEDGER.get()
+    if ledger is not None:
+        ledger.inputs[path] = None
+
+
+def note_output(path: str) -> None:
+    """Record an output (an index folder, say) that is written by other means than ``open_output``."""
+    ledger = LEDGER.get()
+    if ledger is not None:
+        ledger.outputs[path] = None
+
+
+def head_of(path: str) -> bytes:
+    """The bytes that must stand before the data of this output; empty unless a recipe wants them."""
+    ledger = LEDGER.get()
+    return ledger.heads[path]() if ledger is not None and path in ledger.heads else b""
 
 
 def name_of(path: str) -> str:
@@ -37,6 +71,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
 
     Raises DataError when the file is missing, unreadable, a folder, or broken gzip data.
     """
+    note_input(path)
     try:
         with contextlib.ExitStack() as stack:
             raw: BinaryIO = (
@@ -94,6 +129,16 @@ def open_output(path: str) -> Iterator[BinaryIO]:
     A file appears whole or not at all: it is written beside its place, synced and renamed when the block ends
     without an error.
     """
+    if path != STDIN:
+        note_output(path)
+    with _destination(path) as stream:
+        stream.write(head_of(path))
+        yield stream
+
+
+@contextlib.contextmanager
+def _destination(path: str) -> Iterator[BinaryIO]:
+    target = Path(path)
     if path == STDIN:
         try:
             sys.stdout.flush()
@@ -101,9 +146,12 @@ def open_output(path: str) -> Iterator[BinaryIO]:
             sys.stdout.buffer.flush()
         except BrokenPipeError:
             raise ClosedPipe from None
-        return
-    target = Path(path)
-    if not target.exists() or target.is_file():
+    elif target.is_dir():
+        raise UsageError(f"{path}: is a folder; an output file is needed here")
+    elif target.exists() and not target.is_file():
+        with open(target, "wb") as device:  # a pipe or a device such as /dev/null: nothing to rename
+            yield device
+    else:
         with atomic_file(target) as plain:
             if target.name.endswith(".gz"):
                 # a fixed time stamp and no name: the same bytes for the same data
@@ -111,11 +159,6 @@ def open_output(path: str) -> Iterator[BinaryIO]:
                     yield cast(BinaryIO, packed)
             else:
                 yield plain
-        return
-    if target.is_dir():
-        raise UsageError(f"{path}: is a folder; an output file is needed here")
-    with open(target, "wb") as device:  # a pipe or a device such as /dev/null: nothing to rename
-        yield device
 
 
 @contextlib.contextmanager

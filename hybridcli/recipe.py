@@ -1,0 +1,162 @@
+"""Recipes: what made an output, so that anyone can make it again or see that an input has changed since.
+
+``--recipe`` writes ``OUTPUT.recipe.json`` beside the main output; ``--ir-metadata`` puts an ir_metadata block
+(Breuer, Keller and Schaer, SIGIR 2022) into the head of a run, as comment lines.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import inspect
+import json
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import hybridcli
+from hybridcli.errors import DataError, UsageError
+from hybridcli.formats.files import LEDGER, STDIN, Ledger, read_bytes, write_text
+
+SCHEMA = "hybridcli/recipe/1"
+# the option that names a command's main output
+MAIN_OUTPUTS = ("output", "qrels")
+
+
+def sha256(path: Path) -> str:
+    """Hash a file, or a folder as the hashes and names of its files in byte order."""
+    if path.is_dir():
+        digest = hashlib.sha256()
+        for file in sorted(file for file in path.rglob("*") if file.is_file()):
+            digest.update(f"{sha256(file)}  {file.relative_to(path)}\n".encode())
+        return digest.hexdigest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..., Any]:
+    """Give a command ``--recipe``, and ``--ir-metadata`` when its output is a run.
+
+    Everything the command opens through ``formats.files`` is recorded, so no command can forget an input.
+    """
+    signature = inspect.signature(function)
+    if not set(MAIN_OUTPUTS) & set(signature.parameters):
+        return function
+    added = {"recipe": "Write OUTPUT.recipe.json: command, options, version, SHA-256 of inputs."}
+    if writes_run:
+        added["ir_metadata"] = "Put the same, as an ir_metadata block of # lines, into the run's head."
+
+    @functools.wraps(function)
+    def command(**options: Any) -> Any:
+        recipe, ir_metadata = options.pop("recipe"), options.pop("ir_metadata", False)
+        if not recipe and not ir_metadata:
+            return function(**options)
+        name = function.__name__.replace("_", "-")
+        output = next(options[key] for key in MAIN_OUTPUTS if options.get(key) is not None)
+        if recipe and output == STDIN:
+            raise UsageError("--recipe needs an output file: give -o FILE")
+        with recording() as ledger:
+            if ir_metadata:
+                ledger.heads[output] = lambda: ir_metadata_head(name, options, ledger)
+            result = function(**options)
+        if recipe:
+            write_text(f"{output}.recipe.json", json.dumps(document(name, options, ledger), indent=1) + "\n")
+        return result
+
+    extra = [
+        inspect.Parameter(
+            key,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False,
+            annotation=Annotated[bool, typer.Option(help=text)],
+        )
+        for key, text in added.items()
+    ]
+    parameters = [p.replace(annotation=_annotation(function, p)) for p in signature.parameters.values()]
+    command.__signature__ = signature.replace(parameters=[*parameters, *extra])  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in (*parameters, *extra)}
+    return command
+
+
+def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+    return inspect.get_annotations(function, eval_str=True)[parameter.name]
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[Ledger]:
+    """Collect the names of all files opened in the block."""
+    ledger = Ledger()
+    token = LEDGER.set(ledger)
+    try:
+        yield ledger
+    finally:
+        LEDGER.reset(token)
+
+
+def document(command: str, options: Mapping[str, Any], ledger: Ledger) -> dict[str, Any]:
+    """The recipe as JSON-ready data."""
+    return {
+        "schema": SCHEMA,
+        "command": command,
+        "options": dict(options),
+        "version": hybridcli.__version__,
+        "python": platform.python_version(),
+        "inputs": [_entry(path) for path in ledger.inputs],
+        "outputs": [_entry(path) for path in ledger.outputs],
+    }
+
+
+def _entry(path: str) -> dict[str, str | None]:
+    return {"path": path, "sha256": None if path == STDIN else sha256(Path(path))}
+
+
+def ir_metadata_head(command: str, options: Mapping[str, Any], ledger: Ledger) -> bytes:
+    """The block for the head of a run; YAML, of which JSON strings are a part."""
+    inputs = [
+        f"    - path: {json.dumps(entry['path'])}\n      sha256: {entry['sha256']}"
+        for entry in map(_entry, ledger.inputs)
+    ]
+    settings = [f"    {key}: {json.dumps(value)}" for key, value in options.items() if value is not None]
+    lines = [
+        "ir_metadata.start",
+        "implementation:",
+        "  executable:",
+        f"    cmd: {json.dumps('hybridcli ' + command)}",
+        f"  software: {{hybridcli: {json.dumps(hybridcli.__version__)}, python: "
+        f"{json.dumps(platform.python_version())}}}",
+        "method:",
+        "  automatic: true",
+        "  options:",
+        *"\n".join(settings).split("\n"),
+        "data:",
+        *(["  inputs:", *"\n".join(inputs).split("\n")] if inputs else ["  inputs: []"]),
+        "ir_metadata.end",
+    ]
+    return "".join(f"# {line}\n" for line in lines).encode("utf-8")
+
+
+def stale(path: str) -> list[str]:
+    """Check a recipe; give one line for each input or output that is gone or has changed since."""
+    try:
+        recipe = json.loads(read_bytes(path))
+        entries = [("input", entry) for entry in recipe["inputs"]]
+        entries += [("output", entry) for entry in recipe["outputs"]]
+        if recipe["schema"] != SCHEMA:
+            raise DataError(f"is a recipe of another form, {recipe['schema']!r}", path=path)
+    except (ValueError, KeyError, TypeError):
+        raise DataError(f"is not a recipe ({SCHEMA})", path=path) from None
+    problems = []
+    for kind, entry in entries:
+        if entry["sha256"] is None:
+            continue
+        file = Path(entry["path"])
+        if not file.exists():
+            problems.append(f"{kind} {file} is gone")
+        elif sha256(file) != entry["sha256"]:
+            problems.append(f"{kind} {file} has changed since (stale)")
+    return problems
+
