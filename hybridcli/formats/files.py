@@ -118,8 +118,13 @@ def decode(raw: bytes, path: str, line: int) -> str:
 def read_lines(path: str) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, text without its line end) of a UTF-8 text; CRLF is accepted."""
     with open_bytes(path) as stream:
-        for number, raw in enumerate(stream, start=1):
-            yield number, decode(raw.rstrip(b"\r\n"), path, number)
+        yield from lines_of(stream, path)
+
+
+def lines_of(stream: BinaryIO, path: str) -> Iterator[tuple[int, str]]:
+    """Yield the same of an input that is already open."""
+    for number, raw in enumerate(stream, start=1):
+        yield number, decode(raw.rstrip(b"\r\n"), path, number)
 
 
 @contextlib.contextmanager
