@@ -160,6 +160,58 @@ class Judged:
     group: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place of a reference in a document, from a word of ``unit`` to a word of ``end_unit`` (often the same).
+
+    ``start``, ``char_start``: first word and character, in ``unit``. ``end``, ``char_end``: one past the last,
+    in ``end_unit``. ``similarity``: to the reference, 0 … 1. ``key_start``, ``key_length``: the part of the
+    normalised reference that led here, in letters and digits. ``windows``: ids of the windows that overlap the
+    span, in reading order; ``covered``: the share of the span in each of them. ``first_share``: the share of the
+    span in the unit it begins in. ``kind``: of the unit with most of it. ``text``: as it stands.
+    """
+
+    doc: str
+    unit: int
+    start: int
+    char_start: int
+    end_unit: int
+    end: int
+    char_end: int
+    similarity: float
+    key_start: int
+    key_length: int
+    windows: tuple[str, ...]
+    covered: tuple[float, ...]
+    first_share: float
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What became of one reference of one query; ``reference`` is ``r1``, ``r2``, … in the order of the file.
+
+    ``reason``: "" when it is resolved, else why not. ``spans``: the places whose windows are relevant.
+    ``others``: further places that were found and not taken, the best first. ``windows``: of all ``spans``.
+    ``literal``: the normalised reference is a substring of its windows' text. ``overlap``: share of its words
+    that its windows have. ``kind``: ``table`` or ``text``. ``title_only``: within one unit, less than half of
+    the reference would be labelled.
+    """
+
+    qid: str
+    reference: str
+    text: str
+    reason: str
+    kind: str
+    spans: tuple[Span, ...] = ()
+    others: tuple[Span, ...] = ()
+    windows: tuple[str, ...] = ()
+    literal: bool = False
+    overlap: float = 0.0
+    title_only: bool = False
+
+
 def offsets_of(lengths: Ints) -> Ints:
     """Turn Q segment lengths into Q + 1 offsets."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
