@@ -1,0 +1,182 @@
+"""Index folders: ``meta.json`` beside arrays and text files, checked by SHA-256 when opened, no pickle anywhere.
+
+A folder appears whole or not at all: it is built beside its place and renamed when all went well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hybridcli.errors import DataError, UsageError
+
+FORMAT = "hybridcli-index"
+VERSION = 1
+META = "meta.json"
+DOCNOS = "docnos.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An opened, verified index folder. ``options``: what the engine was built with, and needs to search."""
+
+    path: Path
+    engine: str
+    documents: int
+    options: dict[str, Any]
+
+    def docnos(self) -> list[str]:
+        """The docnos in ascending byte order; a document's code is its place in this list."""
+        return (self.path / DOCNOS).read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def require_free(target: Path) -> None:
+    """Refuse a place that holds anything but an index of ours (which will be replaced) or an empty folder."""
+    if not target.parent.is_dir():
+        raise UsageError(f"{target}: the folder {target.parent} does not exist")
+    if target.is_file():
+        raise UsageError(f"{target}: is a file; an index is a folder, choose another name")
+    if target.is_dir() and any(target.iterdir()) and _read_format(target) != FORMAT:
+        raise UsageError(f"{target}: is a folder that holds no index; it is left alone, choose another name")
+
+
+def _read_format(folder: Path) -> object:
+    try:
+        meta = json.loads((folder / META).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return meta.get("format") if isinstance(meta, dict) else None
+
+
+@contextlib.contextmanager
+def new_index(path: str) -> Iterator[Path]:
+    """Give an empty folder beside ``path`` to build in; remove it when the block fails.
+
+    The block ends with ``finish_index``, which puts the folder in its place.
+    """
+    target = Path(path)
+    require_free(target)
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        beside.mkdir()
+    except OSError as error:
+        raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
+    try:
+        yield beside
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def finish_index(built: Path, path: str, *, engine: str, documents: int, options: dict[str, Any]) -> None:
+    """Write ``meta.json`` over everything in ``built`` and rename the folder to ``path``."""
+    files = {
+        file.relative_to(built).as_posix(): {"bytes": file.stat().st_size, "sha256": digest(file)}
+        for file in sorted(built.rglob("*"))
+        if file.is_file()
+    }
+    meta = {
+        "format": FORMAT,
+        "version": VERSION,
+        "engine": engine,
+        "documents": documents,
+        "options": options,
+        "files": files,
+    }
+    with open(built / META, "w", encoding="utf-8") as stream:
+        json.dump(meta, stream, ensure_ascii=False, indent=1)
+        stream.write("\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    target = Path(path)
+    require_free(target)
+    if target.is_dir() and any(target.iterdir()):  # an index of ours: swap, then drop the old one
+        old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
+        target.rename(old)
+        built.rename(target)
+        shutil.rmtree(old)
+    else:
+        built.rename(target)
+
+
+def digest(file: Path) -> str:
+    """SHA-256 of a file."""
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def open_index(path: str) -> Index:
+    """Read and verify an index folder.
+
+    Raises DataError when it is missing, no index, of another version, or when a file is absent or altered.
+    """
+    folder = Path(path)
+    if not folder.exists():
+        raise DataError("no such index; build one with hybridcli index-sparse or index-dense", path=path)
+    if not (folder / META).is_file():
+        raise DataError(
+            f"is not an index (no {META}); build one with hybridcli index-sparse or index-dense", path=path
+        )
+    meta_path = str(folder / META)
+    try:
+        meta = json.loads((folder / META).read_bytes())
+    except (ValueError, OSError) as error:
+        raise DataError(f"cannot be read ({error}); build the index again", path=meta_path) from None
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise DataError("was not written by hybridcli; is this an index folder?", path=meta_path)
+    if meta.get("version") != VERSION:
+        raise DataError(
+            f"the index has format version {meta.get('version')}, this hybridcli reads version {VERSION}; "
+            "build it again",
+            path=meta_path,
+        )
+    try:
+        index = Index(folder, str(meta["engine"]), int(meta["documents"]), dict(meta["options"]))
+        files = {
+            str(name): (int(entry["bytes"]), str(entry["sha256"])) for name, entry in meta["files"].items()
+        }
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise DataError("misses a field; build the index again", path=meta_path) from None
+    for name, (size, checksum) in files.items():
+        _verify(folder / name, size, checksum)
+    return index
+
+
+def _verify(file: Path, size: int, checksum: str) -> None:
+    if not file.is_file():
+        raise DataError("this file of the index is missing; build the index again", path=str(file))
+    found = file.stat().st_size
+    if found != size:
+        raise DataError(f"has {found} bytes, {size} were written; build the index again", path=str(file))
+    if digest(file) != checksum:
+        raise DataError("has changed since it was written (checksum); build the index again", path=str(file))
+
+
+def write_docnos(folder: Path, docnos: Sequence[str]) -> None:
+    """Write the docnos, which must ascend, one a line."""
+    with open(folder / DOCNOS, "w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(f"{docno}\n" for docno in docnos)
+
+
+def sorted_order(docnos: Sequence[str]) -> list[int]:
+    """Give the places of ``docnos`` in ascending byte order; refuse what a run file cannot hold.
+
+    Raises DataError for a docno that is empty, has a blank in it, or stands twice.
+    """
+    order = sorted(range(len(docnos)), key=docnos.__getitem__)
+    previous = None
+    for place in order:
+        docno = docnos[place]
+        if len(docno.split()) != 1 or docno.strip() != docno:
+            raise DataError(f"docno {docno!r} is empty or has a blank in it, so it cannot stand in a run")
+        if docno == previous:
+            raise DataError(f"docno {docno} stands twice; give every passage its own")
+        previous = docno
+    return order
