@@ -1,0 +1,147 @@
+"""Fusing aligned runs into one: a plan, the fused scores, and the fused run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybridcli.errors import UsageError
+from hybridcli.fusion.methods import Inputs, Method, find_method, sum_runs
+from hybridcli.fusion.normalization import find_normalization
+from hybridcli.fusion.order import Floats32, keep_order, order_pool, round_scores
+from hybridcli.fusion.pool import Pool
+from hybridcli.records import Floats, Run, offsets_of, segment_of
+
+DEFAULT_NORM = {"ranks": "none", "scores": "min-max"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to fuse. ``norm`` None: the method's default (min-max for methods that read scores)."""
+
+    method: str = "rrf"
+    norm: str | None = None
+    rrf_k: float = 60.0
+    rbc_p: float = 0.8
+    missing: str = "zero"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be, before any input is read."""
+        find_method(self.method)
+        if self.norm is not None:
+            find_normalization(self.norm)
+        if not (self.rrf_k > -1 and np.isfinite(self.rrf_k)):
+            raise UsageError(f"rrf_k must be above -1, found {self.rrf_k}")
+        if not 0 < self.rbc_p < 1:
+            raise UsageError(f"rbc_p must be between 0 and 1, found {self.rbc_p}")
+        if self.missing not in ("zero", "min"):
+            raise UsageError(f"missing must be 'zero' or 'min', found {self.missing!r}")
+
+    @property
+    def entry(self) -> Method:
+        """The method's registry entry."""
+        return find_method(self.method)
+
+    def inputs(self, pool: Pool) -> Inputs:
+        """Normalise, if the method reads scores."""
+        reads = self.entry.reads
+        values = (
+            find_normalization(self.norm or DEFAULT_NORM[reads]).values(pool)
+            if reads == "scores"
+            else pool.scores
+        )
+        return Inputs(pool, values, self.rrf_k, self.rbc_p, self.missing)
+
+
+def fused_scores(pool: Pool, plan: Plan, weights: Floats | None = None) -> Floats32:
+    """Give each row of the pool its fused score, float32[N]; NaN for rows that are no candidates.
+
+    ``weights``: float64[R], or float64[R, Q] for weights a query; linear methods only. None: a linear method
+    adds up its runs with weight 1 (rrf) or 1/R (weighted).
+    """
+    parts = plan.entry.scores(plan.inputs(pool))
+    if not plan.entry.linear:
+        if weights is not None:
+            raise UsageError(f"method {plan.method} takes no weights; rrf and weighted do")
+        return round_scores(parts)
+    if weights is None:
+        weights = np.full(len(parts), 1.0 if plan.method == "rrf" else 1.0 / len(parts))
+    return combine(pool, parts, weights)
+
+
+def grid_scores(pool: Pool, plan: Plan, points: Floats) -> Iterator[Floats32]:
+    """Give ``fused_scores`` for each weight vector of float64[G, R]; the work that they share is done once."""
+    if not plan.entry.linear:
+        raise UsageError(f"method {plan.method} takes no weights; rrf and weighted do")
+    parts = plan.entry.scores(plan.inputs(pool))
+    for point in points:
+        yield combine(pool, parts, point)
+
+
+def combine(pool: Pool, parts: Floats, weights: Floats) -> Floats32:
+    """Add the runs' parts, float64[R, N], with weights float64[R] or float64[R, Q]: float32[N].
+
+    A run of weight 0 takes no part: documents that only such runs retrieved are no candidates (NaN). Where a single
+    run has a weight, the result is that run's ranking, document by document: its ties stay ties, and scores that
+    differ stay apart even if they are the same 32-bit float.
+    """
+    check_weights(weights, len(parts))
+    if weights.ndim == 1 and (weights > 0).all() and len(parts) > 1:
+        return round_scores(sum_runs(weights[:, None] * parts))
+    by_query = np.broadcast_to(weights.reshape(len(parts), -1), (len(parts), len(pool.queries)))
+    query = segment_of(pool.offsets)
+    scores = sum_runs(by_query[:, query] * parts)
+    active = by_query > 0
+    scores[~(pool.retrieved & active[:, query]).any(axis=0)] = np.nan
+    rounded = round_scores(scores)
+    lone = active.sum(axis=0) == 1
+    for i in range(len(parts)):
+        _keep_run(pool, i, rounded, (lone & active[i])[query])
+    return rounded
+
+
+def check_weights(weights: Floats, n_runs: int) -> None:
+    """Refuse weights that are negative, not finite, all zero, or not one a run."""
+    if len(weights) != n_runs:
+        raise UsageError(f"{n_runs} runs need {n_runs} weights, found {len(weights)}")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise UsageError("weights must be numbers of at least 0")
+    if not (weights > 0).any(axis=0).all():
+        raise UsageError("at least one weight must be above 0")
+
+
+def _keep_run(pool: Pool, i: int, scores: Floats32, chosen: np.ndarray) -> None:
+    """Make ``scores`` keep run i's own order in the chosen rows, in place."""
+    rows = np.flatnonzero(chosen & (pool.ranks[i] > 0))
+    if not len(rows):
+        return
+    query = segment_of(pool.offsets)[rows]
+    rows = rows[np.lexsort((pool.ranks[i, rows], query))]
+    own = pool.scores[i, rows]
+    starts = np.append(True, query[1:] != query[:-1])
+    falls = np.append(False, own[1:] < own[:-1])
+    scores[rows] = keep_order(scores[rows], falls, starts)
+
+
+def fused_run(pool: Pool, scores: Floats32, *, k: int | None = None, tag: str = "hybridcli") -> Run:
+    """Rank the pool by fused scores and keep the first ``k`` documents of each query."""
+    if k is not None and k < 1:
+        raise UsageError(f"k must be at least 1, found {k}")
+    rows, lengths = order_pool(pool.offsets, scores, k)
+    return Run(
+        tag=tag,
+        queries=pool.queries,
+        offsets=offsets_of(lengths),
+        docs=pool.docs[rows],
+        scores=scores[rows].astype(np.float64),
+        docnos=pool.docnos,
+    )
+
+
+def fuse(
+    pool: Pool, plan: Plan, weights: Floats | None = None, *, k: int | None = None, tag: str = "hybridcli"
+) -> Run:
+    """Fuse aligned runs: scores, order, cut to ``k``."""
+    return fused_run(pool, fused_scores(pool, plan, weights), k=k, tag=tag)
