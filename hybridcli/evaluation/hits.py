@@ -8,8 +8,16 @@ never written.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hybridcli.records import Codes, Ints
+import numpy as np
+
+from hybridcli.records import Codes, Ints, Qrels, Run, segment_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CHUNK = 1 << 10  # queries matched at a time: bounds the memory of a join over a long run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,3 +53,113 @@ class Hits:
     reference_query: Codes
     reference: Codes
     reference_rank: Codes
+
+
+def judgments_of(qrels: Qrels) -> Judgments:
+    """Summarise qrels for the measures; queries stay in the order of the qrels."""
+    segment = segment_of(qrels.offsets)
+    order = np.lexsort((-qrels.grades, segment))
+    size = len(qrels.queries)
+    relevant = np.bincount(segment[qrels.grades > 0], minlength=size).astype(np.int32)
+    counts = qrels.reference_counts
+    return Judgments(
+        offsets=qrels.offsets,
+        grades=qrels.grades[order],
+        relevant=relevant,
+        judged=np.diff(qrels.offsets).astype(np.int32),
+        references=np.ones(size, dtype=np.int32) if counts is None else counts,
+    )
+
+
+def find_hits(run: Run, qrels: Qrels) -> Hits:
+    """Find the judged documents in a run; the result is aligned to ``qrels.queries``.
+
+    Queries that the run lacks have nothing retrieved; queries that the qrels lack are left out.
+    """
+    run_rows, qrels_rows = match_rows(run, qrels)
+    size = len(qrels.queries)
+    place = query_places(run, qrels)
+    retrieved = np.zeros(size, dtype=np.int32)
+    retrieved[place[place >= 0]] = np.diff(run.offsets)[place >= 0]
+    owner = np.searchsorted(run.offsets, run_rows, side="right") - 1
+    query = place[owner].astype(np.int32)
+    rank = (run_rows - run.offsets[owner] + 1).astype(np.int32)
+    order = np.lexsort((rank, query))
+    query, rank, qrels_rows = query[order], rank[order], qrels_rows[order]
+    grade = qrels.grades[qrels_rows]
+    if qrels.pairs is None:
+        good = np.flatnonzero(grade > 0)
+        hit, reference = good, np.zeros(len(good), dtype=np.int32)
+    else:
+        hit, reference = _expand(qrels_rows, qrels.pairs)
+    key = query[hit].astype(np.int64) * (int(reference.max(initial=0)) + 1) + reference
+    first = np.unique(key, return_index=True)[1]  # the first of equal keys has the best rank
+    return Hits(
+        query=query,
+        rank=rank,
+        grade=grade,
+        retrieved=retrieved,
+        reference_query=query[hit[first]],
+        reference=reference[first],
+        reference_rank=rank[hit[first]],
+    )
+
+
+def query_places(run: Run, qrels: Qrels) -> Ints:
+    """Give the position in ``qrels.queries`` of each of the run's queries, or -1: int64[run queries]."""
+    place = {qid: i for i, qid in enumerate(qrels.queries)}
+    return np.array([place.get(qid, -1) for qid in run.queries], dtype=np.int64)
+
+
+def match_rows(run: Run, qrels: Qrels) -> tuple[Ints, Ints]:
+    """Find the run's judged rows: (rows of the run, ascending; the matching rows of the qrels)."""
+    place = query_places(run, qrels)
+    code = _shared_codes(run.docnos, qrels.docnos)
+    width = np.int64(max(len(qrels.docnos), 1))
+    # qrels rows ascend by query and document, so their keys ascend and can be searched
+    keys = segment_of(qrels.offsets).astype(np.int64) * width + qrels.docs
+    # a bit table answers "certainly not judged" for nearly every row of a long run, cheaply
+    mask = np.int64((1 << max(16, int(2 * len(keys)).bit_length() + 2)) - 1)
+    table = np.zeros(int(mask) + 1, dtype=bool)
+    table[_mix(keys, mask)] = True
+    found_rows, found_keys = [], []
+    for start in range(0, len(run.queries), CHUNK):
+        stop = min(start + CHUNK, len(run.queries))
+        low, high = run.offsets[start], run.offsets[stop]
+        base = np.repeat(place[start:stop] * width, np.diff(run.offsets[start : stop + 1]))
+        doc = code[run.docs[low:high]]
+        key = np.where((base < 0) | (doc < 0), np.int64(-1), base + doc)
+        rows = np.flatnonzero((key >= 0) & table[_mix(key, mask)])
+        found_rows.append(rows + low)
+        found_keys.append(key[rows])
+    rows = np.concatenate([np.empty(0, dtype=np.int64), *found_rows])
+    key = np.concatenate([np.empty(0, dtype=np.int64), *found_keys])
+    at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
+    good = keys[at] == key if len(keys) else np.zeros(len(key), dtype=bool)
+    return rows[good], at[good]
+
+
+def _mix(key: Ints, mask: np.int64) -> Ints:
+    return (key ^ (key >> np.int64(17)) * np.int64(0x9E3779B1)) & mask
+
+
+def _shared_codes(wanted: pl.Series, known: pl.Series) -> Ints:
+    """Give, for each of ``wanted``, its position in ``known``, or -1."""
+    import polars as pl
+
+    left = pl.DataFrame({"docno": known.alias("docno")}).with_row_index("known")
+    right = pl.DataFrame({"docno": wanted.alias("docno")}).with_row_index("wanted")
+    both = left.join(right, on="docno", how="inner")
+    codes = np.full(len(wanted), -1, dtype=np.int64)
+    codes[both["wanted"].to_numpy()] = both["known"].to_numpy()
+    return codes
+
+
+def _expand(rows: Ints, pairs: Codes) -> tuple[Ints, Codes]:
+    """Repeat each hit once for every reference that its document is relevant to."""
+    start = np.searchsorted(pairs[:, 0], rows, side="left")
+    stop = np.searchsorted(pairs[:, 0], rows, side="right")
+    lengths = stop - start
+    hit = np.repeat(np.arange(len(rows)), lengths)
+    inside = np.arange(len(hit)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return hit, pairs[np.repeat(start, lengths) + inside, 1]

@@ -2,49 +2,161 @@
 
 from __future__ import annotations
 
-import numpy as np
+import re
+from array import array
+from collections.abc import Iterable
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridcli.console import warn
 from hybridcli.errors import DataError
-from hybridcli.formats.files import name_of, read_lines
-from hybridcli.records import Qrels, offsets_of
+from hybridcli.formats.files import decode, name_of, open_bytes, open_output
+from hybridcli.records import Codes, Ints, Qrels, offsets_of
+
+GRADE = re.compile(rb"[+-]?[0-9]{1,9}")
 
 
 def read_qrels(path: str) -> Qrels:
-    """Read qrels; column 2 names references when it is not the same on every line."""
+    """Read qrels; column 2 names references when it is not the same on every line.
+
+    Blank lines and lines that start with ``#`` are skipped; columns are separated by blanks or tabs. A line
+    that stands twice counts once and is warned of. Raises DataError for a wrong number of columns, a grade that
+    is not a whole number, the same document judged twice with two grades, or a file without judgements.
+    """
     import polars as pl
 
-    rows: dict[str, dict[str, int]] = {}
-    pairs: dict[str, dict[tuple[str, str], None]] = {}
-    column2 = set()
-    for number, line in read_lines(path):
-        columns = line.split()
-        if not columns:
-            continue
-        if len(columns) != 4:
-            raise DataError(f"expected 4 columns, found {len(columns)}", path=name_of(path), line=number)
-        qid, reference, docno, text = columns
-        grade = int(text)
-        column2.add(reference)
-        judged = rows.setdefault(qid, {})
-        judged[docno] = max(grade, judged.get(docno, grade))
-        if grade > 0:
-            pairs.setdefault(qid, {})[docno, reference] = None
-    docnos = sorted({docno for judged in rows.values() for docno in judged})
-    code = {docno: i for i, docno in enumerate(docnos)}
-    flat = [(qid, docno, grade) for qid, judged in rows.items() for docno, grade in sorted(judged.items())]
-    row_of = {(qid, docno): r for r, (qid, docno, _) in enumerate(flat)}
-    names = {qid: list(dict.fromkeys(ref for _, ref in pairs.get(qid, {}))) for qid in rows}
-    by_row = sorted(
-        (row_of[qid, docno], names[qid].index(ref)) for qid, found in pairs.items() for docno, ref in found
-    )
-    named = len(column2) > 1
+    queries, columns, numbers = _read_columns(path)
+    query, grade = np.asarray(columns.query, dtype=np.int64), np.asarray(columns.grade, dtype=np.int64)
+    docnos, doc = _encode(columns.docno, numbers, path)
+    names, reference = _encode(columns.reference, numbers, path)
+    order = np.lexsort((reference, doc, query))  # stable: equal rows stay in the order of the file
+    query, doc, reference, grade = query[order], doc[order], reference[order], grade[order]
+
+    same_doc = (query[1:] == query[:-1]) & (doc[1:] == doc[:-1])
+    same = same_doc & (reference[1:] == reference[:-1])
+    clash = np.flatnonzero(same & (grade[1:] != grade[:-1]))
+    if len(clash):
+        at = clash[np.argmin(order[clash + 1])]
+        raise DataError(
+            f"query {queries[query[at]]} judges {docnos[doc[at]]} twice: grade {grade[at]} on line "
+            f"{numbers[order[at]]} and {grade[at + 1]} here; keep one of them",
+            path=name_of(path),
+            line=numbers[order[at + 1]],
+        )
+    if same.any():
+        repeats = int(same.sum())
+        at = np.flatnonzero(same)[0]
+        warn(
+            f"{name_of(path)}: {repeats} judgement{'s' if repeats > 1 else ''} given more than once, counted "
+            f"once (first: query {queries[query[at]]}, {docnos[doc[at]]}, line {numbers[order[at + 1]]})"
+        )
+    first = np.flatnonzero(np.concatenate(([True], ~same_doc)))
+    lengths = np.bincount(query[first], minlength=len(queries))
+    pairs = counts = named = None
+    if len(names) > 1:
+        keep = np.flatnonzero(np.concatenate(([True], ~same)) & (grade > 0))
+        row = np.searchsorted(first, keep, side="right") - 1
+        number, named = _number_references(query[keep], reference[keep], order[keep], names, len(queries))
+        pairs = np.stack([row, number], axis=1).astype(np.int32)
+        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        counts = np.array([len(found) for found in named], dtype=np.int32)
     return Qrels(
-        queries=list(rows),
-        offsets=offsets_of(np.array([len(judged) for judged in rows.values()], dtype=np.int64)),
-        docs=np.array([code[docno] for _, docno, _ in flat], dtype=np.int32),
-        grades=np.array([grade for *_, grade in flat], dtype=np.int32),
+        queries=queries,
+        offsets=offsets_of(lengths),
+        docs=doc[first].astype(np.int32),
+        grades=np.maximum.reduceat(grade, first).astype(np.int32),
         docnos=pl.Series("docno", docnos, dtype=pl.String),
-        pairs=np.array(by_row, dtype=np.int32).reshape(-1, 2) if named else None,
-        reference_counts=np.array([len(names[qid]) for qid in rows], dtype=np.int32) if named else None,
-        reference_ids=[names[qid] for qid in rows] if named else None,
+        pairs=pairs,
+        reference_counts=counts,
+        reference_ids=named,
     )
+
+
+def write_qrels(path: str, rows: Iterable[tuple[str, str, str, int]]) -> None:
+    """Write (qid, column 2, docno, grade) rows; column 2 is ``0``, or the reference in the reference form."""
+    with open_output(path) as stream:
+        for qid, reference, docno, grade in rows:
+            stream.write(f"{qid} {reference} {docno} {grade}\n".encode())
+
+
+class _Columns:
+    """The columns of the file, one entry a line."""
+
+    def __init__(self) -> None:
+        self.query = array("q")
+        self.reference: list[bytes] = []
+        self.docno: list[bytes] = []
+        self.grade = array("q")
+
+
+def _read_columns(path: str) -> tuple[list[str], _Columns, array[int]]:
+    """Split every line; give qids in the order of the file, the columns, and the lines' numbers."""
+    codes: dict[bytes, int] = {}
+    columns, numbers = _Columns(), array("q")
+    with open_bytes(path) as stream:
+        for number, raw in enumerate(stream, start=1):
+            fields = raw.split()
+            if not fields or raw.startswith(b"#"):
+                continue
+            if len(fields) != 4 or GRADE.fullmatch(fields[3]) is None:
+                raise DataError(_what_is_wrong(fields), path=name_of(path), line=number)
+            qid, reference, docno, grade = fields
+            if qid not in codes:
+                decode(qid, path, number)
+                codes[qid] = len(codes)
+            columns.query.append(codes[qid])
+            columns.reference.append(reference)
+            columns.docno.append(docno)
+            columns.grade.append(int(grade))
+            numbers.append(number)
+    if not codes:
+        raise DataError("no judgements in this file", path=name_of(path))
+    return [qid.decode("utf-8") for qid in codes], columns, numbers
+
+
+def _what_is_wrong(fields: list[bytes]) -> str:
+    if len(fields) == 4:
+        found = fields[3].decode("utf-8", "replace")
+        return f"grade {found!r} is not a whole number; a qrels grade is 0, 1, 2, … (negative: not relevant)"
+    message = f"expected 4 columns (qid 0 docno rel), found {len(fields)}"
+    if len(fields) == 6:
+        return message + "; is this a run?"
+    if len(fields) == 3:
+        return message + "; BEIR's three columns need a 0 between qid and docno"
+    return message
+
+
+def _encode(values: list[bytes], numbers: array[int], path: str) -> tuple[list[str], Ints]:
+    """Give the distinct values in byte order, and the code of each row."""
+    import polars as pl
+
+    column = pl.Series(values, dtype=pl.Binary)
+    codes = (column.rank("dense") - 1).cast(pl.Int64).to_numpy()
+    distinct = column.unique().sort().to_list()
+    try:
+        return [value.decode("utf-8") for value in distinct], codes
+    except UnicodeDecodeError:
+        for value, number in zip(values, numbers, strict=True):
+            decode(value, path, number)
+        raise
+
+
+def _number_references(
+    query: Ints, reference: Ints, line: Ints, names: list[str], size: int
+) -> tuple[Codes, list[list[str]]]:
+    """Number each query's references from 0 as the file first names them; give numbers and names."""
+    key = query * np.int64(len(names)) + reference
+    distinct, inverse = np.unique(key, return_inverse=True)
+    earliest: NDArray[Any] = np.full(len(distinct), np.iinfo(np.int64).max)
+    np.minimum.at(earliest, inverse, line)
+    owner = distinct // len(names)
+    order = np.lexsort((earliest, owner))
+    number = np.empty(len(distinct), dtype=np.int32)
+    starts = np.searchsorted(owner[order], np.arange(size))
+    number[order] = np.arange(len(distinct)) - starts[owner[order]]
+    named: list[list[str]] = [[] for _ in range(size)]
+    for at in order:
+        named[owner[at]].append(names[distinct[at] % len(names)])
+    return number[inverse], named
