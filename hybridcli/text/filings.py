@@ -1,0 +1,239 @@
+"""HTML and inline-XBRL filings to units: tables, and the paragraphs between tables and section headings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from hybridcli.records import Unit
+from hybridcli.text.headings import NONE, SECTION, furniture, heading_rank, section_key
+from hybridcli.text.markup import parse_tree
+from hybridcli.text.reading import Reader, Reading
+from hybridcli.text.tables import Table
+
+_CAPTION_WORDS = 60
+_CAPTION_LINE_WORDS = 12
+_LEAD_IN_WORDS = 40
+_SMALL_TEXT_WORDS = 30
+_SMALL_TABLES_WORDS = 120
+_PROSE_WORDS = 15
+_BULLET = re.compile(r"[•●○■□▪▫◦‣⁃·∙►▶➢✓✔☐☑☒†‡*]|\(?\w{1,3}\)")
+_FOOTNOTE = re.compile(r"\*{1,4}\s?\S|[†‡§¹²³⁴⁵]|\(?\w{1,2}\)\s?\S|\d\s?[A-Z]|see accompanying|the accompanying notes", re.I)
+_LEAD_IN = re.compile(r":$|\bfollowing (?:table|is a|sets|summar)|\bas follows\b|\btables? below\b|\bpresented below\b")
+
+
+@dataclass(slots=True)
+class _Block:
+    """A table (``table`` set) or a line outside tables: pieces ``first`` to before ``last``."""
+
+    first: int
+    last: int
+    words: int
+    text: str = ""
+    rank: int = NONE
+    furniture: bool = False
+    table: Table | None = None
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A unit in the making: blocks in a row, ``captions`` of them in front of its first table."""
+
+    blocks: list[_Block] = field(default_factory=list)
+    captions: int = 0
+    opens_section: bool = False
+
+    @property
+    def words(self) -> int:
+        return sum(block.words for block in self.blocks)
+
+    @property
+    def table(self) -> Table | None:
+        return next((block.table for block in self.blocks if block.table is not None), None)
+
+
+def parse_filing(data: bytes, doc: str) -> list[Unit]:
+    """Cut a filing into units, in reading order; all of them together are what a reader sees, whole and once.
+
+    A unit of kind ``table`` is a table, one line a row, cells separated by a tab, after the lines that introduce
+    it (its title, "in millions", a lead-in sentence) and before its footnotes; ``header_rows`` counts the
+    introducing lines and the column headers. Everything else between two tables or section headings is one unit
+    of kind ``text``, one line a paragraph; page numbers stay where they stand. ``facts`` are the visible
+    inline-XBRL facts that lie wholly in one unit; longer ones, such as the text block of a note, are left out, and
+    of a fact that is continued elsewhere each printed part counts.
+
+    ``data``: the file, unpacked, in any declared encoding. Raises DataError where it is not HTML.
+    """
+    root = parse_tree(data)
+    if root is None:
+        return []
+    reading = Reader().read(root)
+    drafts = _merge(_draft(_blocks(reading)))
+    return _write(drafts, reading, doc)
+
+
+def _blocks(reading: Reading) -> list[_Block]:
+    """Group pieces to lines and tables, and find the headings and the page furniture among the lines."""
+    pieces, before = reading.pieces, reading.before
+    blocks: list[_Block] = []
+    piece = 0
+    for table in [*reading.tables, Table(len(pieces), len(pieces))]:
+        while piece < table.first:
+            first, piece = piece, piece + 1
+            while piece < table.first and before[piece] != "\n":
+                piece += 1
+            text = "".join(_joined(reading, first, piece))
+            blocks.append(_Block(first, piece, text.count(" ") + 1, text))
+        if table.last > table.first:
+            words = sum(text.count(" ") + 1 for text in pieces[table.first : table.last])
+            blocks.append(_Block(table.first, table.last, words, table=table))
+        piece = table.last
+    page_starts = [number for number, block in enumerate(blocks) if block.first in reading.page_ends]
+    repeated = furniture([block.text for block in blocks], page_starts)
+    for number, block in enumerate(blocks):
+        if block.table is not None:
+            continue
+        block.furniture = number in repeated
+        if not block.furniture:
+            above, below = blocks[number - 1 : number], blocks[number + 1 : number + 2]
+            lonely = all(_ends(other) for other in above) and any(
+                other.table is not None or other.words > _PROSE_WORDS for other in below
+            )
+            block.rank = heading_rank(block.text, all(reading.bold[block.first : block.last]), lonely)
+    return blocks
+
+
+def _ends(block: _Block) -> bool:
+    """Whether nothing of this block can go on in the next line."""
+    return bool(block.table or block.rank or block.furniture) or block.text[-1] in ".:;!?”\""
+
+
+def _joined(reading: Reading, first: int, last: int) -> list[str]:
+    """The pieces of a span, with what parts them."""
+    parts = [reading.pieces[first]]
+    for piece in range(first + 1, last):
+        parts += (reading.before[piece], reading.pieces[piece])
+    return parts
+
+
+def _draft(blocks: list[_Block]) -> list[_Draft]:
+    """Cut blocks at tables and section headings; lines that introduce a table go with it."""
+    drafts: list[_Draft] = []
+    text = _Draft()
+    section = ""
+    for block in blocks:
+        if block.table is not None:
+            captions = _captions(text.blocks)
+            rest = _Draft(text.blocks[: len(text.blocks) - captions], opens_section=text.opens_section)
+            table = _Draft([*text.blocks[len(rest.blocks) :], block], captions)
+            table.opens_section = text.opens_section and not rest.blocks
+            drafts += [draft for draft in (rest, table) if draft.blocks]
+            text = _Draft()
+            continue
+        if block.rank == SECTION and section_key(block.text) != section:
+            section = section_key(block.text)
+            if any(not (line.rank or line.furniture) for line in text.blocks):
+                drafts.append(text)
+                text = _Draft()
+            text.opens_section = True
+        text.blocks.append(block)
+    return drafts + [text] if text.blocks else drafts
+
+
+def _captions(lines: list[_Block]) -> int:
+    """How many of the lines in front of a table introduce it: titles, short lines, one sentence with a colon."""
+    count = words = 0
+    led_in = False
+    for line in reversed(lines):
+        words += line.words
+        if line.furniture or words > _CAPTION_WORDS or (not line.rank and _BULLET.match(line.text)):
+            break
+        if not line.rank and (line.words > _CAPTION_LINE_WORDS or line.text[-1] == "."):
+            if led_in or line.words > _LEAD_IN_WORDS or not _LEAD_IN.search(line.text):
+                break
+            led_in = True
+        count += 1
+    return count
+
+
+def _merge(drafts: list[_Draft]) -> list[_Draft]:
+    """Put together what would be slivers: footnotes with their table, tiny sections, small tables side by side."""
+    merged: list[_Draft] = []
+    for draft in drafts:
+        last = merged[-1] if merged else None
+        if last is None or draft.opens_section:
+            small = last is not None and last.table is None and last.words < _SMALL_TEXT_WORDS
+            if last is not None and small and draft.table is None:
+                last.blocks += draft.blocks
+            else:
+                merged.append(draft)
+        elif draft.table is None and last.table is not None and _are_footnotes(draft.blocks):
+            last.blocks += draft.blocks
+        elif draft.table and last.table and last.words + draft.words <= _SMALL_TABLES_WORDS:
+            last.blocks += draft.blocks
+        else:
+            merged.append(draft)
+    return merged
+
+
+def _are_footnotes(lines: list[_Block]) -> bool:
+    """Whether all lines below a table belong to it, or are page furniture."""
+    return all(
+        line.furniture or (not line.rank and (line.words < 4 or _FOOTNOTE.match(line.text))) for line in lines
+    ) and sum(line.words for line in lines) <= _CAPTION_WORDS
+
+
+def _write(drafts: list[_Draft], reading: Reading, doc: str) -> list[Unit]:
+    """Write out texts, headings and facts."""
+    starts: list[int] = []
+    unit_of: list[int] = []
+    texts: list[str] = []
+    for number, draft in enumerate(drafts):
+        first, last = draft.blocks[0].first, draft.blocks[-1].last
+        parts = _joined(reading, first, last)
+        texts.append("".join(parts))
+        position = 0
+        for part in range(0, len(parts), 2):
+            starts.append(position)
+            position += len(parts[part]) + (len(parts[part + 1]) if part + 1 < len(parts) else 0)
+        unit_of += [number] * (last - first)
+    facts: list[list[tuple[int, int, str]]] = [[] for _ in drafts]
+    for fact in reading.facts:
+        unit = unit_of[fact.first] if fact.first < len(unit_of) else -1
+        if unit >= 0 and unit == unit_of[fact.last]:
+            text, start, end = texts[unit], starts[fact.first] + fact.start, starts[fact.last] + fact.end
+            while start < end and text[start].isspace():
+                start += 1
+            if start < end:
+                facts[unit].append((start, end, fact.concept))
+    units = []
+    heading = ""
+    for number, draft in enumerate(drafts):
+        table = draft.table
+        lead = draft.blocks[: draft.captions] if table is not None else _leading_headings(draft.blocks)
+        titles = [line for line in lead if line.rank]
+        sections = [line for line in titles if line.rank == SECTION] if table is None else []
+        own = (sections or titles)[-1].text if titles else table.title if table is not None else ""
+        units.append(
+            Unit(
+                doc=doc,
+                unit=number,
+                kind="text" if table is None else "table",
+                text=texts[number],
+                heading=own or heading,
+                header_rows=0 if table is None else draft.captions + table.header_rows,
+                facts=tuple(sorted(facts[number])),
+            )
+        )
+        heading = next((line.text for line in reversed(draft.blocks) if line.rank), heading)
+    return units
+
+
+def _leading_headings(lines: list[_Block]) -> list[_Block]:
+    """The headings that a unit of text begins with, page furniture between them aside."""
+    leading = []
+    for line in lines:
+        if not line.rank and not line.furniture:
+            break
+        leading.append(line)
+    return leading

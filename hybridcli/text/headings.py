@@ -1,0 +1,62 @@
+"""Which lines of a filing are headings: of a section (Part, Item, Note), or of something within one."""
+
+from __future__ import annotations
+
+import re
+
+NONE, PLAIN, SECTION = range(3)
+
+_SECTION = re.compile(
+    r"(?:PART|Part)\s+[IVX]{1,4}\b|(?:ITEM|Item)s?\s*\d{1,2}[A-C]?\b|(?:NOTE|Note)\s+(?:\d{1,2}|[A-Z])\b"
+)
+_NUMBERED_SECTION = re.compile(r"\(?\d{1,2}[.)]\s?[A-Z][A-Za-z]{2}|[A-Z]\.\s?[A-Z]{3}")
+_AFTER_NUMBER = re.compile(r"\s*(?:[.:,–—-]|$)")
+_CONTINUED = re.compile(r"\s*\(?\bcontinued\b\)?\.?", re.I)
+_NOT_A_TITLE = re.compile(
+    r"[^A-Za-z\d“\"]|\d[\d,.]*\s*%?$|.*[,;:]$|.*\b(?:19|20)\d\d$|table of contents$|page\b|years? ended\b|as of\b|at \w+ \d", re.I
+)
+_LETTERS = re.compile(r"[A-Za-z]{3}|[A-Z]{2}")
+_MOST_WORDS = 25
+_MOST_PLAIN_WORDS = 10
+
+
+def heading_rank(line: str, bold: bool, lonely: bool) -> int:
+    """Say whether a line is the heading of a section, another heading, or none.
+
+    ``bold``: the whole line is in bold type. ``lonely``: it stands between finished sentences above and a
+    paragraph, a table or another heading below, which is what tells a plain heading from a fragment.
+    """
+    words = line.count(" ") + 1
+    if words > _MOST_WORDS or not _LETTERS.search(line):
+        return NONE
+    section = _SECTION.match(line)
+    upper = line.isupper()
+    if section is not None and (bold or upper or (_AFTER_NUMBER.match(line, section.end()) and line[-1] not in ".,;")):
+        return SECTION
+    if bold and line[-1] not in ",;" and _NUMBERED_SECTION.match(line):
+        return SECTION
+    if _NOT_A_TITLE.match(line) is not None:
+        return NONE
+    if bold or (upper and words > 1):
+        return PLAIN
+    title = lonely and words <= _MOST_PLAIN_WORDS and line[-1] not in ".?!" and line[:1].isupper()
+    return PLAIN if title else NONE
+
+
+def section_key(heading: str) -> str:
+    """What two prints of one section heading have in common: ``Note 3 – Debt (continued)`` is ``note 3 – debt``."""
+    return _CONTINUED.sub("", heading).casefold()
+
+
+def furniture(lines: list[str], page_starts: list[int]) -> set[int]:
+    """Find page headers and footers: lines around page breaks that come back, whatever their numbers.
+
+    ``page_starts``: for each page break the number of the first line behind it. A line counts when, digits
+    aside, it stands within three lines of at least four page breaks; and so does a bare page number.
+    """
+    near: dict[str, set[int]] = {}
+    for start in page_starts:
+        for number in range(max(0, start - 3), min(len(lines), start + 3)):
+            if len(lines[number]) < 200:
+                near.setdefault(re.sub(r"\d+", "#", lines[number]), set()).add(number)
+    return {number for numbers in near.values() if len(numbers) >= 4 for number in numbers}

@@ -1,0 +1,95 @@
+"""Bytes of an HTML or inline-XBRL file to a tree of elements, whatever encoding the file declares."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Any
+
+from hybridcli.errors import DataError
+
+_HEAD = 4096
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_DECLARATIONS = (
+    re.compile(rb"<\?xml[^>]*?\bencoding\s*=\s*[\"']?\s*([\w.:-]+)", re.I),
+    re.compile(rb"<meta[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.I),
+)
+_TAG = re.compile(r"<[A-Za-z]")
+_XML_START = re.compile(r"\s*<\?xml\b")
+_WESTERN = {"cp1252", "iso8859-1"}
+"""Codecs that browsers read as windows-1252."""
+
+
+def _as_windows_1252(error: UnicodeError) -> tuple[str, int]:
+    """Codec error handler: stray bytes in UTF-8 are windows-1252; a character cut off by the end of the file is dropped."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    if error.end == len(error.object) and error.reason == "unexpected end of data":
+        return "", error.end
+    return bytes(error.object[error.start : error.end]).decode("windows-1252", "replace"), error.end
+
+
+codecs.register_error("hybridcli.windows-1252", _as_windows_1252)
+
+
+def decode(data: bytes) -> str:
+    """Decode by byte-order mark, XML declaration or ``<meta charset>``, in this order; else UTF-8.
+
+    As in browsers Latin-1 means windows-1252. A file that says ASCII or UTF-8 (or nothing) and yet holds bytes
+    that are not UTF-8 has just these bytes read as windows-1252. Unknown names count as no declaration.
+    """
+    for mark, name in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(name, "hybridcli.windows-1252" if name == "utf-8" else "replace")
+    for declaration in _DECLARATIONS:
+        declared = declaration.search(data, 0, _HEAD)
+        if declared is not None:
+            try:
+                name = codecs.lookup(declared[1].decode("ascii")).name
+            except LookupError:
+                continue
+            if name in _WESTERN:
+                return data.decode("windows-1252", "replace")
+            if name not in {"ascii", "utf-8"} and not name.startswith("utf-16"):
+                return data.decode(name, "replace")
+            break
+    return data.decode("utf-8", "hybridcli.windows-1252")
+
+
+def parse_tree(data: bytes) -> Any:
+    """Parse to the root lxml element, or None where nothing but comments is there.
+
+    Well-formed XHTML (every inline-XBRL filing should be) is read as XML, which is faster and keeps empty
+    elements empty; anything else, such as a file cut in half, as HTML with repair. No DTD is read and no entity
+    beyond the standard ones is expanded. Raises DataError where the bytes are not HTML at all.
+    """
+    from lxml import etree
+
+    text = decode(data)
+    if "\0" in text:
+        raise DataError("not HTML: it holds NUL bytes; give a text file (gzip is unpacked, PDF and Word are not)")
+    if not _TAG.search(text):
+        raise DataError("not HTML: it holds no tag; plain text goes in as JSONL or TSV")
+    encoded = text.encode("utf-8", "replace")
+    if _XML_START.match(text) and "<!DOCTYPE" not in text[:_HEAD]:
+        parser = etree.XMLParser(
+            encoding="utf-8",
+            huge_tree=True,
+            collect_ids=False,
+            remove_comments=True,
+            remove_pis=True,
+            resolve_entities=False,
+            no_network=True,
+        )
+        try:
+            return etree.fromstring(encoded, parser)
+        except etree.XMLSyntaxError:
+            pass  # not well-formed: repaired below
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, no_network=True
+    )
+    return etree.fromstring(encoded, parser)

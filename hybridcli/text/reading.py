@@ -1,0 +1,275 @@
+"""What a reader sees of an HTML tree: lines of text and tables in reading order, each piece once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from hybridcli.text.tables import Cell, Table, lay_out
+
+INLINE, BLOCK, BREAK, ROW, CELL, TABLE, SKIP, FIGURE, FACT, CONTINUATION, STRONG, HEADING, PREFORMATTED = range(13)
+
+_KINDS = {
+    BLOCK: "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form header hgroup hr html legend li main menu nav ol optgroup option p "
+    "section summary tbody tfoot thead ul",
+    BREAK: "br",
+    ROW: "tr",
+    CELL: "td th",
+    TABLE: "table",
+    SKIP: "head noscript script style template title",
+    STRONG: "b strong",
+    HEADING: "h1 h2 h3 h4 h5 h6",
+    PREFORMATTED: "listing pre xmp",
+}
+_KIND_OF = {tag: kind for kind, tags in _KINDS.items() for tag in tags.split()}
+_IX_KIND_OF = {
+    "header": SKIP,
+    "hidden": SKIP,
+    "references": SKIP,
+    "resources": SKIP,
+    "nonfraction": FIGURE,
+    "nonnumeric": FACT,
+    "continuation": CONTINUATION,
+}
+_PAGE_BREAKS = ("page-break-before", "page-break-after", "break-before", "break-after")
+_RULE = re.compile(
+    r"(?<![\w-])(display|visibility|position|float|font-weight|font|(?:page-)?break-(?:before|after))\s*:\s*([^;!]*[^;!\s])"
+)
+_ODD = re.compile("[\x80-\x9f\xad\u200b\u2060\ufeff]")
+_UNSEEN: dict[int, str] = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF), "") | {
+    code: bytes([code]).decode("windows-1252", "ignore") for code in range(0x80, 0xA0)
+}
+"""Characters without width; and &#150; and its like, which browsers read as windows-1252."""
+
+
+class Look(NamedTuple):
+    """What a ``style`` attribute says: not shown; starts a block (None: as the tag does); bold (None: inherited)."""
+
+    hidden: bool = False
+    block: bool | None = None
+    bold: bool | None = None
+    breaks_page: bool = False
+
+
+class Fact(NamedTuple):
+    """An inline-XBRL fact or a continuation of one: from character ``start`` of piece ``first`` on, to before
+    character ``end`` of piece ``last``."""
+
+    concept: str
+    first: int
+    start: int
+    last: int
+    end: int
+
+
+@dataclass(slots=True)
+class Reading:
+    """Pieces of text in reading order; joined with what stands before each they give the visible text.
+
+    ``pieces``: texts without line breaks or doubled blanks, none empty. ``before``: what parts each from the
+    piece before it in its unit: line feed, tab, blank or nothing. ``bold``: set wholly in bold type.
+    ``tables``: data tables, in order, not overlapping. ``page_ends``: numbers of pieces that begin a new page.
+    """
+
+    pieces: list[str] = field(default_factory=list)
+    before: list[str] = field(default_factory=list)
+    bold: list[bool] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    page_ends: set[int] = field(default_factory=set)
+
+
+class _Kinds(dict[Any, int]):
+    """Kind of each tag, looked up once: ``td``, ``{http://www.w3.org/1999/xhtml}td``, ``ix:nonfraction``."""
+
+    def __missing__(self, tag: Any) -> int:
+        kind = SKIP  # an entity, comment or processing instruction has a function for a tag
+        if isinstance(tag, str):
+            space, _, name = tag.rpartition("}" if tag.startswith("{") else ":")
+            inline_xbrl = space == "ix" or "inlineXBRL" in space
+            kind = (_IX_KIND_OF if inline_xbrl else _KIND_OF).get(name.lower(), INLINE)
+        self[tag] = kind
+        return kind
+
+
+class _Looks(dict[str | None, Look]):
+    """Meaning of each ``style`` attribute, worked out once."""
+
+    def __missing__(self, style: str | None) -> Look:
+        rules = dict(_RULE.findall(style.lower())) if style else {}
+        display, weight = rules.get("display", ""), rules.get("font-weight", rules.get("font", ""))
+        block = None
+        if rules.get("position") in {"absolute", "fixed"} or rules.get("float") in {"left", "right"}:
+            block = True
+        elif display:
+            block = not display.startswith(("inline", "contents"))
+        look = Look(
+            hidden=display == "none" or rules.get("visibility") in {"hidden", "collapse"},
+            block=block,
+            bold="bold" in weight or weight[:3] in {"600", "700", "800", "900"} if weight else None,
+            breaks_page=any(rules.get(name) in {"always", "page", "left", "right"} for name in _PAGE_BREAKS),
+        )
+        self[style] = look
+        return look
+
+
+class Reader:
+    """One pass over a tree. It keeps its own stack, so deep nesting cannot exhaust Python's."""
+
+    def __init__(self) -> None:
+        self.reading = Reading()
+        self.kinds = _Kinds()
+        self.looks = _Looks()
+        self.parts: list[str] = []
+        self.length = 0
+        self.pending_blank = False
+        self.light = 0
+        self.preformatted = 0
+        self.tables: list[Table] = []
+        self.concepts: dict[str, str] = {}
+
+    def read(self, root: Any) -> Reading:
+        """Walk the tree below ``root``."""
+        kinds, looks, stack = self.kinds, self.looks, []
+        may_hide = bool(root.xpath("boolean(//@hidden)"))
+        bold = False
+        children = iter((root,))
+        while True:
+            for element in children:
+                kind = kinds[element.tag]
+                text = element.text
+                if kind == CELL and not text and not len(element) and self.tables:
+                    if self.length:
+                        self.flush()
+                    self.tables[-1].skip_cell(element.get("colspan"))
+                    if element.tail:
+                        self.add(element.tail, bold)
+                    continue
+                hidden, block, weight, breaks_page = looks[element.get("style")]
+                if kind == SKIP or hidden or (may_hide and element.get("hidden") is not None):
+                    if element.tail:
+                        self.add(element.tail, bold)
+                    continue
+                if block is None or kind in _TABULAR:
+                    block = kind in _BLOCKS
+                if block:
+                    if self.length:
+                        self.flush()
+                    if breaks_page:
+                        self.reading.page_ends.add(len(self.reading.pieces))
+                mark = None if kind <= BLOCK else self.enter(kind, element)
+                inherited = bold
+                if weight is not None:
+                    bold = weight
+                elif kind == STRONG or kind == HEADING:
+                    bold = True
+                if text:
+                    self.add(text, bold)
+                if len(element):
+                    stack.append((children, element.tail, kind, block, inherited, mark))
+                    children = iter(element)
+                    break
+                if block and self.length:
+                    self.flush()
+                if mark is not None:
+                    self.leave(kind, mark)
+                bold = inherited
+                if element.tail:
+                    self.add(element.tail, bold)
+            else:
+                if not stack:
+                    self.flush()
+                    return self.reading
+                children, tail, kind, block, bold, mark = stack.pop()
+                if block and self.length:
+                    self.flush()
+                if mark is not None:
+                    self.leave(kind, mark)
+                if tail:
+                    self.add(tail, bold)
+
+    def add(self, text: str, bold: bool) -> None:
+        """Append inline text, with every run of blanks folded to one; line feeds count in preformatted text."""
+        if self.preformatted and "\n" in text:
+            *lines, text = text.split("\n")
+            for line in lines:
+                self.add(line, bold)
+                self.flush()
+        if not text.isascii() and _ODD.search(text):
+            text = text.translate(_UNSEEN)
+        words = text.split()
+        if not words:
+            self.pending_blank = self.pending_blank or bool(text)
+            return
+        if self.length and (self.pending_blank or text[0].isspace()):
+            self.parts.append(" ")
+            self.length += 1
+        folded = words[0] if len(words) == 1 else " ".join(words)
+        self.parts.append(folded)
+        self.length += len(folded)
+        self.pending_blank = text[-1].isspace()
+        if not bold:
+            self.light += len(folded)
+
+    def flush(self) -> None:
+        """End the current piece, if there is one."""
+        if self.length:
+            parts, reading = self.parts, self.reading
+            reading.pieces.append(parts[0] if len(parts) == 1 else "".join(parts))
+            reading.before.append("\n")
+            reading.bold.append(self.light * 10 <= self.length)
+            parts.clear()
+            self.length = self.light = 0
+        self.pending_blank = False
+
+    def enter(self, kind: int, element: Any) -> Any:
+        """Begin a table, row, cell or fact; give what ``leave`` needs, or None."""
+        here = len(self.reading.pieces)
+        if kind == CELL:
+            return self.tables[-1].begin_cell(here, element.get("colspan")) if self.tables else None
+        if kind == FIGURE:
+            return element.get("name", ""), here, self.length
+        if kind == ROW:
+            if self.tables:
+                self.tables[-1].begin_row()
+        elif kind == BREAK:
+            self.flush()
+        elif kind == FACT or kind == CONTINUATION:
+            concept = element.get("name", "") if kind == FACT else self.concepts.get(element.get("id"), "")
+            following = element.get("continuedAt") or element.get("continuedat")  # HTML parsers lower the case
+            if following:
+                self.concepts[following] = concept
+            return concept, here, self.length
+        elif kind == PREFORMATTED:
+            self.preformatted += 1
+            return True
+        elif kind == TABLE:
+            self.tables.append(Table(here))
+            return True
+        return None
+
+    def leave(self, kind: int, mark: Any) -> None:
+        """End a table, cell or fact."""
+        reading = self.reading
+        here = len(reading.pieces)
+        if kind == CELL:
+            self.tables[-1].end_cell(mark, here)
+        elif kind == PREFORMATTED:
+            self.preformatted -= 1
+        elif kind == TABLE:
+            table = self.tables.pop()
+            table.last = here
+            nested = [inner for inner in reading.tables[-1:] if inner.first >= table.first]
+            if lay_out(table, bool(nested), reading.pieces, reading.before, reading.bold):
+                reading.tables.append(table)
+        elif mark[0]:
+            concept, first, start = mark
+            last, end = (here, self.length) if self.length else (here - 1, len(reading.pieces[-1]) if here else 0)
+            if (first, start) < (last, end):
+                reading.facts.append(Fact(concept, first, start, last, end))
+
+
+_TABULAR = frozenset({ROW, CELL, TABLE})
+_BLOCKS = _TABULAR | {BLOCK, HEADING, PREFORMATTED}

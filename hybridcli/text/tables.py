@@ -1,0 +1,188 @@
+"""Tables as a reader sees them: one line a row, a tab between cells, a value in one cell however it was marked up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_DASH = "—–-"
+_OPENING = "$€£¥₩₹("
+_CURRENCY = re.compile(r"\(?(?:[A-Z]{1,3})?[$€£¥₩₹]\(?|\(")
+_AMOUNT_START = re.compile(r"[\d(.—–-]")
+_CLOSING = re.compile(r"[)%](?:\s?[)%]){0,2}(?:\s?\(\w{1,2}\)|\*+)?")
+_MEASURE = re.compile(r"(?:pts?|pp|ppts?|bps)\.?\)?")
+_AMOUNT_END = re.compile(r"[\d)]$")
+_MARKER = re.compile(
+    r"[•●○■□▪▫◦‣⁃·∙–—\-†‡§◆◊►▶➢✓✔☐☑☒o]|\*{1,4}"
+    r"|\(?(?:\d{1,3}|[A-Za-z]{1,2}|[ivxIVX]{1,5})[.)]|\([^)]{1,5}\)|\[[^\]]{1,5}\]"
+)
+_AMOUNT = re.compile(
+    r"[(<>~+−–-]*\s?(?:[A-Z]{0,3}[$€£¥₩₹])?\s?[(−–-]*\d[\d,]*(?:\.\d+)?|[(]?(?:[A-Z]{0,3}[$€£¥₩₹])?\s?\.\d+"
+)
+_DASHES = re.compile(r"(?:[A-Z]{0,3}[$€£¥₩₹])?\s?[—–-]+\s?%?|N/?[AM]|\*")
+_AFTER_AMOUNT = re.compile(r"\s?(?:[%)xX]|pts?|bps|pp|\(\w{1,2}\)|\*|,)*\.?")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_PERIOD = re.compile(
+    r"\b(?:19|20)\d\d\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d"
+    r"|\b(?:years?|months?|weeks?|quarters?|fiscal|periods?) (?:ended|ending)\b|\bas of\b",
+    re.I,
+)
+_UNIT_LINE = re.compile(r"\(?(?:dollars |amounts |shares |tabular )?in (?:thousands|millions|billions)\b|\(.*\)$", re.I)
+_MOST_HEADER_ROWS = 6
+_LONG_CELL = 500
+"""Characters from which a cell is prose: two of them fill a window of 160 words."""
+
+
+@dataclass(slots=True)
+class Cell:
+    """Pieces ``first`` to before ``last``, from column ``column`` to before ``end_column`` (colspans counted)."""
+
+    first: int
+    last: int
+    column: int
+    end_column: int
+
+
+@dataclass(slots=True)
+class Table:
+    """Pieces ``first`` to before ``last`` and the cells among them, row by row; empty cells and rows leave no trace.
+
+    ``header_rows``: how many leading rows are column headers. ``title``: the table's own title, if its first row
+    is one.
+    """
+
+    first: int
+    last: int = 0
+    rows: list[list[Cell]] = field(default_factory=list)
+    header_rows: int = 0
+    title: str = ""
+    column: int = 0
+
+    def begin_row(self) -> None:
+        """Begin a row."""
+        self.rows.append([])
+        self.column = 0
+
+    def skip_cell(self, colspan: str | None) -> None:
+        """Step over a cell as wide as its ``colspan`` attribute says."""
+        self.column += int(colspan) if colspan and colspan.isdecimal() else 1
+
+    def begin_cell(self, piece: int, colspan: str | None) -> Cell:
+        """Begin a cell at the next piece."""
+        column = self.column
+        self.skip_cell(colspan)
+        return Cell(piece, piece, column, self.column)
+
+    def end_cell(self, cell: Cell, piece: int) -> None:
+        """Add the cell unless it is empty."""
+        if piece > cell.first:
+            cell.last = piece
+            if not self.rows:
+                self.begin_row()
+            self.rows[-1].append(cell)
+
+
+def joint(left: str, right: str) -> str | None:
+    """What stands between two neighbouring cells that a reader takes for one: nothing or a blank; None if they are two.
+
+    ``$`` ``1,234`` and ``(56`` ``)`` are joined, ``—`` ``%`` with a blank between.
+    """
+    if left[-1] in _OPENING and _CURRENCY.fullmatch(left):
+        return "" if _AMOUNT_START.match(right) else None
+    if right[0] in ")%" and _CLOSING.fullmatch(right):
+        if right[0] == ")":
+            return "" if left.count("(") > left.count(")") else None
+        return "" if _AMOUNT_END.search(left) else " " if left[-1] in _DASH else None
+    if right[0] in "pb" and _MEASURE.fullmatch(right) and (left[-1] in _DASH or _AMOUNT_END.search(left)):
+        return " "
+    return None
+
+
+def is_amount(text: str) -> bool:
+    """Whether a cell is a value, such as ``$1,234``, ``(4.5)%`` or ``—``, and not a label, a year or a date."""
+    if not text or text[-1].isalpha() and len(text) > 12:
+        return False
+    number = _AMOUNT.match(text)
+    if number is None:
+        return _DASHES.fullmatch(text) is not None
+    return not _YEAR.fullmatch(text) and _AFTER_AMOUNT.fullmatch(text, number.end()) is not None
+
+
+def lay_out(table: Table, holds_table: bool, pieces: list[str], before: list[str], bold: list[bool]) -> bool:
+    """Decide whether ``table`` shows data (True) or only places text, and set what stands before its pieces.
+
+    Data: a line a row, a tab between cells, a blank between the lines of a cell. Text: a bullet and what follows
+    share a line, as do short cells; everything else is a line of its own.
+    """
+    rows = [row for row in table.rows if row]
+    texts = [[" ".join(pieces[cell.first : cell.last]) for cell in row] for row in rows]
+    joints: dict[int, str] = {}
+    merged_rows, merged_texts = [], []
+    for row, cells in zip(rows, texts, strict=True):
+        merged, merged_text = row[:1], cells[:1]
+        for cell, text in zip(row[1:], cells[1:], strict=True):
+            glue = joint(merged_text[-1], text)
+            if glue is None:
+                merged.append(cell)
+                merged_text.append(text)
+            else:
+                joints[cell.first] = glue
+                merged[-1] = Cell(merged[-1].first, cell.last, merged[-1].column, cell.end_column)
+                merged_text[-1] += glue + text
+        merged_rows.append(merged)
+        merged_texts.append(merged_text)
+    data = not holds_table and _shows_data(merged_texts)
+    for row, cells in zip(merged_rows, merged_texts, strict=True):
+        left = ""
+        for number, (cell, text) in enumerate(zip(row, cells, strict=True)):
+            if number:
+                if data:
+                    before[cell.first] = "\t"
+                elif _MARKER.fullmatch(left) or len(left) + len(text) < _LONG_CELL // 2:
+                    before[cell.first] = " "
+            if data:
+                before[cell.first + 1 : cell.last] = [" "] * (cell.last - cell.first - 1)
+            left = text
+    for piece, glue in joints.items():
+        before[piece] = glue
+    if data:
+        table.header_rows = _count_header_rows(merged_rows, merged_texts, bold)
+        first = merged_rows[0]
+        if len(first) == 1 and all(bold[first[0].first : first[0].last]) and not _PERIOD.search(merged_texts[0][0]):
+            table.title = merged_texts[0][0]
+    return data
+
+
+def _shows_data(rows: list[list[str]]) -> bool:
+    """Whether rows of cells are a table to a reader: several columns that are not just bullets, a footer or prose."""
+    several = [row for row in rows if len(row) > 1]
+    if not several or len(rows) < 2:
+        return False
+    if len(several) == 1 and not any(is_amount(cell) for cell in several[0][1:]):
+        return False
+    if sum(len(row) == 2 and _MARKER.fullmatch(row[0]) is not None for row in several) > 0.8 * len(several):
+        return False
+    sizes = [len(cell) for row in rows for cell in row]
+    return 2 * sum(size for size in sizes if size > _LONG_CELL) < sum(sizes)
+
+
+def _count_header_rows(rows: list[list[Cell]], texts: list[list[str]], bold: list[bool]) -> int:
+    """How many leading rows head the columns: years, dates, "(in millions)", above the first row with a value."""
+    values = [
+        next((cell.column for cell, text in zip(row[1:], cells[1:], strict=True) if is_amount(text)), None)
+        for row, cells in zip(rows, texts, strict=True)
+    ]
+    columns = [column for column in values if column is not None]
+    if not columns:
+        heavy = 0
+        while heavy < len(rows) and all(bold[cell.first] for cell in rows[heavy]):
+            heavy += 1
+        return heavy if heavy < len(rows) and heavy <= _MOST_HEADER_ROWS // 2 else 0
+    body = next(number for number, column in enumerate(values) if column is not None)
+    header_rows = 0
+    for number in range(min(body, _MOST_HEADER_ROWS)):
+        over_values = any(cell.column > 0 and cell.end_column > min(columns) for cell in rows[number])
+        label = texts[number][0]
+        if over_values or _UNIT_LINE.match(label) or (_PERIOD.search(label) and len(label) < 100):
+            header_rows = number + 1
+    return header_rows
