@@ -91,7 +91,7 @@ def find_hits(run: Run, qrels: Qrels) -> Hits:
         good = np.flatnonzero(grade > 0)
         hit, reference = good, np.zeros(len(good), dtype=np.int32)
     else:
-        hit, reference = _expand(qrels_rows, qrels.pairs)
+        hit, reference = expand_references(qrels_rows, qrels.pairs)
     key = query[hit].astype(np.int64) * (int(reference.max(initial=0)) + 1) + reference
     first = np.unique(key, return_index=True)[1]  # the first of equal keys has the best rank
     return Hits(
@@ -155,7 +155,7 @@ def _shared_codes(wanted: pl.Series, known: pl.Series) -> Ints:
     return codes
 
 
-def _expand(rows: Ints, pairs: Codes) -> tuple[Ints, Codes]:
+def expand_references(rows: Ints, pairs: Codes) -> tuple[Ints, Codes]:
     """Repeat each hit once for every reference that its document is relevant to."""
     start = np.searchsorted(pairs[:, 0], rows, side="left")
     stop = np.searchsorted(pairs[:, 0], rows, side="right")
