@@ -153,7 +153,7 @@ def form_of(head: bytes, path: str) -> str:
             path=name_of(path),
             line=1,
         )
-    if expected in ("html", "jsonl", "tsv"):
+    if expected in ("html", "jsonl", "tsv") and suffix != ".xml":
         return expected
     first = head.lstrip().split(b"\n", 1)[0]
     if first.startswith(b"<"):
