@@ -28,3 +28,11 @@ LowerIsBetter = Annotated[
         "--lower-is-better", metavar="RUN", help="This run's scores are distances: negate them. Repeatable."
     ),
 ]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", help="sentence-transformers id or folder; minilm and wordllama need no network."),
+]
+Devices = Annotated[
+    str | None,
+    typer.Option("--device", metavar="NAME,…", help="cpu, cuda:0 …; several share the work (a GPU if any)."),
+]

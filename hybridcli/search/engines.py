@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
 
 from hybridcli.errors import DataError
 from hybridcli.records import Run, Topics
-from hybridcli.search import sparse
-from hybridcli.search.index import Index, open_index
+from hybridcli.search.index import open_parts
+from hybridcli.search.models import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """What can be chosen when searching; an engine takes what applies to it.
+
+    ``query_vectors``: (qids, float[Q, dim]) made elsewhere. ``measure_recall``: compare so many queries with
+    exact search.
+    """
+
+    devices: tuple[str, ...] = ()
+    batch: int | None = None
+    model: str | None = None
+    ann_params: str | None = None
+    measure_recall: int = 0
+    query_vectors: tuple[Sequence[str], Vectors] | None = None
 
 
 class Engine(Protocol):
-    """What every engine can do once its index is open."""
+    """What every engine can do once its index is open; ``tag``: the run's tag unless another is given."""
 
     tag: str
 
@@ -21,31 +39,17 @@ class Engine(Protocol):
         ...
 
 
-Opener = Callable[[Index], Engine]
-ENGINES: dict[str, Opener] = {}
+# engine → the module whose ``open_engine(parts, options)`` opens its index, imported when it is needed
+ENGINES = {"bm25s": "sparse", "dense": "dense"}
 
 
-def engine(name: str) -> Callable[[Opener], Opener]:
-    """Register what opens an index of the engine ``name``."""
-
-    def register(opener: Opener) -> Opener:
-        ENGINES[name] = opener
-        return opener
-
-    return register
-
-
-@engine(sparse.ENGINE)
-def _open_sparse(index: Index) -> Engine:
-    return sparse.SparseEngine(index)
-
-
-def open_engine(path: str) -> Engine:
-    """Verify the index folder ``path`` and open it with its engine."""
-    index = open_index(path)
-    if index.engine not in ENGINES:
+def open_engine(path: str, options: SearchOptions | None = None) -> Engine:
+    """Verify the index folder ``path`` (or its shards) and open it with its engine."""
+    parts = open_parts(path)
+    name = parts[0].engine
+    if name not in ENGINES:
         raise DataError(
-            f"was built by the engine {index.engine!r}, this hybridcli knows: {', '.join(ENGINES)}",
-            path=path,
+            f"was built by the engine {name!r}, this hybridcli knows: {', '.join(ENGINES)}", path=path
         )
-    return ENGINES[index.engine](index)
+    module = importlib.import_module(f"hybridcli.search.{ENGINES[name]}")
+    return cast(Engine, module.open_engine(parts, options or SearchOptions()))

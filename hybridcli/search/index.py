@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ FORMAT = "hybridcli-index"
 VERSION = 1
 META = "meta.json"
 DOCNOS = "docnos.txt"
+SHARD = re.compile(r"shard-([0-9]+)-of-([0-9]+)")
+SHARD_OR_PART = re.compile(r"(?:shard-[0-9]+-of-[0-9]+|\.shard-.*\.(?:part|old))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,55 @@ def digest(file: Path) -> str:
     """SHA-256 of a file."""
     with open(file, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def open_parts(path: str) -> list[Index]:
+    """Open an index, or all the shards of one (``shard-1-of-4`` …), which must be complete and belong together."""
+    names = shard_names(Path(path))
+    if (Path(path) / META).exists() or not names:
+        return [open_index(path)]
+    count = max(n for _, n in names)
+    wanted = [shard_path(path, (i, count)) for i in range(1, count + 1)]
+    missing = [folder for folder in wanted if not Path(folder).is_dir()]
+    if missing or len(names) != count:
+        what = f"misses {Path(missing[0]).name}" if missing else "holds shards of several builds"
+        raise DataError(f"{what}; all {count} shards are needed", path=path)
+    parts = [open_index(folder) for folder in wanted]
+    for part in parts[1:]:
+        same = {**part.options, "shard": None} == {**parts[0].options, "shard": None}
+        if not same or part.engine != parts[0].engine:
+            raise DataError(
+                f"was built with other settings or from other passages than {wanted[0]}", path=str(part.path)
+            )
+    return parts
+
+
+def shard_path(path: str, shard: tuple[int, int]) -> str:
+    """The folder of shard (i, n) below the index folder; the index folder itself when n is 1."""
+    return path if shard[1] == 1 else str(Path(path) / f"shard-{shard[0]}-of-{shard[1]}")
+
+
+def shard_names(folder: Path) -> list[tuple[int, int]]:
+    """The (i, n) of the shards below a folder."""
+    if not folder.is_dir():
+        return []
+    names = (SHARD.fullmatch(entry.name) for entry in folder.iterdir())
+    return sorted((int(name[1]), int(name[2])) for name in names if name)
+
+
+def make_shard_folder(path: str, shard: tuple[int, int]) -> None:
+    """Create the folder that holds all shards, unless it is there; array jobs do this at the same time."""
+    if shard[1] == 1:
+        return
+    target = Path(path)
+    if target.is_dir() and any(not SHARD_OR_PART.fullmatch(entry.name) for entry in target.iterdir()):
+        raise UsageError(f"{target}: holds other things than shards; choose another name")
+    try:
+        target.mkdir(exist_ok=True)
+    except FileNotFoundError:
+        raise UsageError(f"{target}: the folder {target.parent} does not exist") from None
+    except OSError as error:
+        raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
 
 
 def open_index(path: str) -> Index:

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from hybridcli.console import track
-from hybridcli.errors import UsageError
+from hybridcli.errors import DataError, UsageError
 from hybridcli.records import Ints, Run, Topics
 from hybridcli.search.analysis import Analyzer
+from hybridcli.search.engines import SearchOptions
 from hybridcli.search.index import Index, sorted_order, write_docnos
 from hybridcli.search.ranking import Ranking, best, best_positive, collect_run
 
@@ -58,9 +59,12 @@ def _save(documents: list[array[int]], vocabulary: dict[str, int], folder: Path,
 class SparseEngine:
     """Searches an index that ``build`` made; a document without any of the query's terms is not retrieved."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, parts: list[Index], options: SearchOptions) -> None:
         import bm25s
 
+        index = parts[0]
+        if len(parts) > 1:
+            raise DataError("BM25 needs the whole collection in one index; it cannot be sharded")
         stored = index.options["analyzer"]
         self._terms = Analyzer(**{**stored, "stopwords": tuple(stored["stopwords"])}).compiled()
         self._docnos = index.docnos()
@@ -89,3 +93,6 @@ class SparseEngine:
 def _nothing() -> Ranking:
     empty: Ints = np.zeros(0, np.int64)
     return best(empty, np.zeros(0, np.float32), 0)
+
+
+open_engine = SparseEngine

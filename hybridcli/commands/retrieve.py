@@ -1,0 +1,68 @@
+"""``hybridcli retrieve``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from hybridcli.errors import UsageError
+from hybridcli.formats.files import note_input
+from hybridcli.formats.runs import write_run
+from hybridcli.formats.tables import read_ids
+from hybridcli.formats.topics import read_topics
+from hybridcli.formats.vectors import read_vectors
+from hybridcli.options import Devices, ModelName, Output
+from hybridcli.search.engines import SearchOptions, open_engine
+
+
+def retrieve(
+    index: Annotated[str, typer.Argument(metavar="INDEX", help="Folder written by index-sparse or -dense.")],
+    topics: Annotated[
+        str, typer.Argument(metavar="TOPICS", help="TSV qid<TAB>text, JSONL, TREC or irds:ID.")
+    ],
+    output: Output = "-",
+    depth: Annotated[int, typer.Option("--depth", min=1, help="Documents retrieved for each query.")] = 100,
+    tag: Annotated[
+        str | None, typer.Option("--tag", help="Last column of the run (the engine's name).")
+    ] = None,
+    model: ModelName = None,
+    device: Devices = None,
+    batch_size: Annotated[
+        int | None, typer.Option("--batch-size", min=1, help="Topics encoded together (32).")
+    ] = None,
+    ann_params: Annotated[
+        str | None,
+        typer.Option("--ann-params", metavar="NAME=N,…", help="Search parameters, as ef_search=64."),
+    ] = None,
+    measure_recall: Annotated[
+        int, typer.Option("--measure-recall", metavar="N", min=0, help="Compare N topics with exact search.")
+    ] = 0,
+    embeddings: Annotated[
+        str | None, typer.Option("--embeddings", metavar="NPY", help="Topics' vectors, made elsewhere.")
+    ] = None,
+    ids: Annotated[
+        str | None, typer.Option("--ids", metavar="FILE", help="Their qids, one a line (those of TOPICS).")
+    ] = None,
+) -> None:
+    """Search an index with every topic and write a TREC run.
+
+    Order: score as a 32-bit float descending, then docno descending in bytes, also where the list is cut.
+    BM25 retrieves no document without any of the query's terms, so a list can be shorter than --depth.
+
+    Example: hybridcli retrieve bm25.index topics.tsv -o bm25.run --depth 1000
+    """
+    if tag is not None and len(tag.split()) != 1:
+        raise UsageError(f"--tag {tag!r} must be one word")
+    if ids is not None and embeddings is None:
+        raise UsageError("--ids belongs to --embeddings")
+    queries = read_topics(topics)
+    given = None
+    if embeddings is not None:
+        given = (queries.qids if ids is None else read_ids(ids), read_vectors(embeddings))
+    devices = () if device is None else tuple(device.split(","))
+    note_input(index)
+    engine = open_engine(index, SearchOptions(devices, batch_size, model, ann_params, measure_recall, given))
+    run = engine.search(queries, depth)
+    write_run(run if tag is None else replace(run, tag=tag), output)

@@ -1,0 +1,244 @@
+"""Dense retrieval: inner products of length-1 vectors of an encoder, exact unless asked otherwise."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hybridcli.console import note, warn
+from hybridcli.errors import DataError, UsageError
+from hybridcli.records import Run, Topics
+from hybridcli.search import ann
+from hybridcli.search.encoding import (
+    Encoded,
+    Loss,
+    Workspace,
+    encode_collection,
+    encode_texts,
+    loss_of,
+    write_vectors,
+)
+from hybridcli.search.engines import SearchOptions
+from hybridcli.search.index import (
+    Index,
+    finish_index,
+    make_shard_folder,
+    new_index,
+    require_free,
+    shard_path,
+    sorted_order,
+    write_docnos,
+)
+from hybridcli.search.models import Encoder, ModelSpec, Vectors, absolute, load_encoder, unit_rows
+from hybridcli.search.ranking import Ranking, best, collect_run
+
+ENGINE = "dense"
+VECTORS = "vectors.npy"
+PROBE_FILE = "probe.npy"
+PROBE = "Net income per share was $1.23 in fiscal 2023."
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How an index is built. ``ann``: a kind of ``ann.KINDS`` with its given parameters. ``shard``: (i, n)."""
+
+    batch: int | None = None
+    devices: tuple[str, ...] = ()
+    ann: str = "flat"
+    ann_values: tuple[tuple[str, int], ...] = ()
+    shard: tuple[int, int] = (1, 1)
+
+
+def build(
+    path: str, passages: Iterable[tuple[str, str]], spec: ModelSpec, how: BuildOptions
+) -> tuple[Loss, int | None]:
+    """Encode (docno, text) passages and write the index, or a shard of it.
+
+    Gives what the encoder never saw, and its limit in tokens.
+
+    Interrupted or killed, the same call goes on where it stood; the finished index is the same to the byte.
+    """
+    encoder = load_encoder(spec, how.devices)
+    batch = how.batch or encoder.batch
+    spec = replace(
+        spec,
+        model=absolute(spec.model),
+        query_prefix=encoder.query_prefix,
+        passage_prefix=encoder.passage_prefix,
+        max_length=encoder.max_length,
+    )
+    make_shard_folder(path, how.shard)
+    place = shard_path(path, how.shard)
+    require_free(Path(place))
+    dim = spec.dim or encoder.dim
+    task = {"model": asdict(spec), "batch": batch, "shard": list(how.shard)}
+    folder = Path(place).with_name(f".{Path(place).name}.part")
+    workspace = Workspace(folder, task, dim)
+    try:
+        encoded = encode_collection(passages, encoder, workspace, batch=batch, dim=spec.dim, shard=how.shard)
+        options = {**task, "dim": dim, "collection": encoded.collection}
+        _assemble(place, folder, encoded, options, how, _probe(encoder, spec))
+    finally:
+        workspace.close()
+    shutil.rmtree(folder)
+    return encoded.loss, encoder.max_length
+
+
+def _probe(encoder: Encoder, spec: ModelSpec) -> Vectors:
+    """The vector of a test sentence; it tells other weights under the same name."""
+    return unit_rows(encoder.encode([[PROBE]], encoder.passage_prefix)[0], spec.dim)
+
+
+def _assemble(
+    place: str, folder: Path, encoded: Encoded, options: dict[str, Any], how: BuildOptions, probe: Vectors
+) -> None:
+    order = sorted_order(encoded.docnos)
+    built = folder / "index"
+    shutil.rmtree(built, ignore_errors=True)
+    built.mkdir()
+    np.save(built / PROBE_FILE, probe)
+    docnos = [encoded.docnos[row] for row in order]
+    _finish(built, place, docnos, lambda file: write_vectors(encoded, order, file), options, how)
+
+
+def _finish(
+    built: Path,
+    place: str,
+    docnos: list[str],
+    write: Callable[[Path], None],
+    options: dict[str, Any],
+    how: BuildOptions,
+) -> None:
+    write_docnos(built, docnos)
+    write(built / VECTORS)
+    values = ann.settled(how.ann, dict(how.ann_values), len(docnos), options["dim"])
+    ann.build(built, how.ann, values, np.load(built / VECTORS, mmap_mode="r"))
+    stored = {**options, "ann": {"kind": how.ann, **values}}
+    finish_index(built, place, engine=ENGINE, documents=len(docnos), options=stored)
+
+
+def build_from_vectors(
+    path: str, docnos: Sequence[str], vectors: Vectors, model: ModelSpec | None, how: BuildOptions
+) -> None:
+    """Index vectors made elsewhere (float[N, dim], a row a docno); ``model`` encodes queries, if it is known."""
+    if vectors.ndim != 2 or len(vectors) != len(docnos):
+        raise DataError(
+            f"found vectors of shape {vectors.shape} for {len(docnos)} docnos; one row a docno is needed"
+        )
+    dim = (model.dim if model is not None else None) or vectors.shape[1]
+    order = sorted_order(docnos)
+
+    def write(file: Path) -> None:
+        rows = np.lib.format.open_memmap(file, "w+", np.float32, (len(order), dim))
+        for start in range(0, len(order), 1 << 14):
+            piece = np.asarray(vectors[order[start : start + (1 << 14)]], dtype=np.float32)
+            if not np.isfinite(piece).all():
+                raise DataError("some vectors hold NaN or infinity")
+            rows[start : start + len(piece)] = unit_rows(piece, dim)
+        rows.flush()
+
+    spec = None if model is None else asdict(replace(model, model=absolute(model.model)))
+    options = {"model": spec, "batch": None, "shard": [1, 1], "dim": dim, "collection": None}
+    with new_index(path) as built:
+        _finish(built, path, [docnos[place] for place in order], write, options, how)
+
+
+class DenseEngine:
+    """Searches one dense index, or all its shards as one."""
+
+    def __init__(self, parts: list[Index], options: SearchOptions) -> None:
+        first = parts[0].options
+        stored = first["model"]
+        self._spec = None if stored is None else ModelSpec(**stored)
+        if options.model is not None:
+            self._spec = replace(self._spec or ModelSpec(), model=options.model)
+        self._options, self._dim = options, int(first["dim"])
+        probe = parts[0].path / PROBE_FILE
+        self._probe = np.load(probe, allow_pickle=False) if probe.exists() else None
+        self.tag = ENGINE if self._spec is None else "-".join(Path(self._spec.model).name.split())
+        self._parts = [self._open(part) for part in parts]
+        docnos = [part.docnos() for part in parts]
+        self._docnos = docnos[0] if len(parts) == 1 else sorted(docno for names in docnos for docno in names)
+        place = {docno: code for code, docno in enumerate(self._docnos)}
+        self._codes = [np.array([place[docno] for docno in names], dtype=np.int64) for names in docnos]
+        if len(place) != len(self._docnos):
+            raise DataError("a docno stands in two shards", path=os.fspath(parts[0].path.parent))
+
+    def _open(self, part: Index) -> ann.Neighbours:
+        vectors = np.load(part.path / VECTORS, mmap_mode="r", allow_pickle=False)
+        stored = dict(part.options["ann"])
+        kind = str(stored.pop("kind"))
+        values = {**stored, **ann.parameters_of(kind, self._options.ann_params)}
+        return ann.Neighbours(vectors, kind, values, part.path)
+
+    def search(self, topics: Topics, depth: int) -> Run:
+        """Rank the best ``depth`` passages of every query."""
+        queries = self.encode(topics)
+        rankings = self._merge([part.search(queries, depth) for part in self._parts], depth)
+        if self._options.measure_recall:
+            count = min(self._options.measure_recall, len(queries))
+            exact = self._merge([part.search_exactly(queries[:count], depth) for part in self._parts], depth)
+            share = ann.recall(rankings[:count], exact)
+            note(
+                f"{self._parts[0].kind}: {share:.2%} of the exact top {depth} found, mean of {count} queries"
+            )
+        return collect_run(self.tag, topics.qids, self._docnos, rankings)
+
+    def _merge(self, lists: list[list[Ranking]], depth: int) -> list[Ranking]:
+        merged = []
+        for rankings in zip(*lists, strict=True):
+            codes = [own[found[0]] for own, found in zip(self._codes, rankings, strict=True)]
+            merged.append(
+                best(np.concatenate(codes), np.concatenate([found[1] for found in rankings]), depth)
+            )
+        return merged
+
+    def encode(self, topics: Topics) -> Vectors:
+        """Give the topics' vectors: float32[Q, dim], rows of length 1."""
+        if self._options.query_vectors is not None:
+            return self._given(topics, *self._options.query_vectors)
+        if self._spec is None:
+            raise UsageError(
+                "this index was made from saved vectors without a model: give --model, or --embeddings for the topics"
+            )
+        encoder = load_encoder(self._spec, self._options.devices)
+        if encoder.dim < self._dim:
+            raise DataError(
+                f"the index has {self._dim} dimensions, the model {self._spec.model} {encoder.dim}"
+            )
+        spec = replace(self._spec, dim=self._dim)
+        if self._probe is not None and float(np.vdot(_probe(encoder, spec), self._probe)) < 0.98:
+            raise DataError(
+                f"the model {self._spec.model} is not the one that built the index (it encodes a test sentence "
+                "differently); build the index again"
+            )
+        texts = topics.texts
+        loss = loss_of(encoder, texts, encoder.query_prefix)
+        if loss.over:
+            warn(f"{loss.over} of {len(texts)} topics exceed the encoder's {encoder.max_length} tokens")
+        return encode_texts(
+            encoder, texts, encoder.query_prefix, self._options.batch or encoder.batch, self._dim
+        )
+
+    def _given(self, topics: Topics, qids: Sequence[str], vectors: Vectors) -> Vectors:
+        if vectors.ndim != 2 or len(vectors) != len(qids) or vectors.shape[1] < self._dim:
+            raise DataError(
+                f"found query vectors of shape {vectors.shape} for {len(qids)} qids; a row of {self._dim} numbers "
+                "for each is needed"
+            )
+        place = {qid: row for row, qid in enumerate(qids)}
+        missing = [qid for qid in topics.qids if qid not in place]
+        if missing:
+            raise DataError(
+                f"no vector for {len(missing)} of {len(topics.qids)} topics, the first is {missing[0]}"
+            )
+        return unit_rows(np.asarray(vectors[[place[qid] for qid in topics.qids]], np.float32), self._dim)
+
+
+open_engine = DenseEngine
