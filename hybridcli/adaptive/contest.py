@@ -8,14 +8,13 @@ ranks exactly as ``fuse`` does with these weights (``hybridcli.fusion.fuse.combi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybridcli.errors import UsageError
-from hybridcli.evaluation.hits import Hits, Judgments, judgments_of, match_rows
-from hybridcli.evaluation.hits import _expand as expand_references
+from hybridcli.evaluation.hits import Hits, Judgments, expand_references, judgments_of, match_rows
 from hybridcli.evaluation.measures import Measure
 from hybridcli.fusion.fuse import Plan
 from hybridcli.fusion.methods import sum_runs
@@ -24,7 +23,9 @@ from hybridcli.fusion.pool import Pool
 from hybridcli.records import Codes, Floats, Ints, Qrels, Run, offsets_of, segment_of
 
 # comparisons made at once: small enough to stay in the processor's cache
-BLOCK = 1 << 17
+BLOCK = 1 << 15
+# remembered patterns of runs with a weight, for each block
+MOST_PATTERNS = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +102,8 @@ class Contest:
         far = np.iinfo(np.int32).max
         ranks = self.ranks[:, self.hit_rows]
         best = np.full((self.n_runs, self.size), far, dtype=np.int32)
-        np.minimum.at(best, (slice(None), self.hit_queries), np.where(ranks > 0, ranks, far))
+        for of_run, found in zip(best, np.where(ranks > 0, ranks, far), strict=True):
+            np.minimum.at(of_run, self.hit_queries, found)
         return np.where(best < far, best, 0)
 
     def take(self, queries: Ints) -> Contest:
@@ -206,25 +208,25 @@ class Contest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """B queries side by side, padded to C candidates.
+    """B queries side by side, padded to C cells, C a multiple of 64.
 
-    ``parts``: float64[R, B, C]; ``ranks``: int32[R, B, C], 0 where absent or padding; ``pad``: bool[B, C].
+    ``parts``: float64[R, B, C]; ``ranks``: int32[R, B, C], 0 where absent or padding.
     For each of its H relevant candidates: ``hits`` (its number in the contest), ``owner`` (0 … B − 1), ``column``.
     """
 
     queries: Ints
     parts: Floats
     ranks: Codes
-    pad: NDArray[np.bool_]
     hits: Ints
     owner: Ints
     column: Ints
+    absent: dict[bytes, NDArray[np.bool_]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, contest: Contest, queries: Ints, hit_offsets: Ints) -> Block:
         """Copy some queries out of a contest."""
         counts = np.diff(contest.offsets)[queries]
-        column = np.arange(counts.max())
+        column = np.arange(-(-counts.max() // 64) * 64)  # whole 64-bit words, see count_true
         pad = column >= counts[:, None]
         rows = np.where(pad, 0, contest.offsets[queries][:, None] + column)
         hits, bounds = segments(hit_offsets, queries)
@@ -233,7 +235,6 @@ class Block:
             queries=queries,
             parts=contest.parts[:, rows],
             ranks=np.where(pad, 0, contest.ranks[:, rows]),
-            pad=pad,
             hits=hits,
             owner=owner,
             column=contest.hit_rows[hits] - contest.offsets[queries][owner],
@@ -243,10 +244,7 @@ class Block:
         """Write the ranks of this block's relevant candidates at weights float64[R, B or 1, 1] into ``ranks``."""
         active = weights[:, :, 0] > 0
         scores = round_scores(sum_runs(weights * self.parts))
-        if active.all():
-            scores[self.pad] = np.nan
-        else:
-            scores[~((self.ranks > 0) & active[:, :, None]).any(axis=0)] = np.nan
+        np.copyto(scores, np.nan, where=self._absent(active))
         counted = self._count(scores)
         lone = np.broadcast_to(active.sum(axis=0) == 1, len(self.queries))[self.owner]
         if lone.any():
@@ -254,6 +252,15 @@ class Block:
             run = np.broadcast_to(active.argmax(axis=0), len(self.queries))[self.owner]
             counted = np.where(lone, self.ranks[run, self.owner, self.column], counted)
         ranks[self.hits] = counted
+
+    def _absent(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Cells that no run with a weight retrieved, for active runs bool[R, B or 1]: bool[B, C]."""
+        key = active.tobytes()
+        if key not in self.absent:
+            if len(self.absent) >= MOST_PATTERNS:
+                self.absent.clear()
+            self.absent[key] = ~np.any((self.ranks > 0) & active[:, :, None], axis=0, keepdims=True)[0]
+        return self.absent[key]
 
     def _count(self, scores: Floats32) -> Codes:
         """1 + the number of candidates above each relevant one, 0 for one without a score: int32[H]."""
@@ -277,10 +284,9 @@ class Block:
 
 
 def count_true(matrix: NDArray[np.bool_]) -> Ints:
-    """Number of true cells of each row: int64[rows]."""
-    packed = np.packbits(matrix, axis=1)
-    packed = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
-    counts: Ints = np.bitwise_count(packed.view(np.uint64)).sum(axis=1, dtype=np.int64)
+    """Number of true cells of each row, whose length is a multiple of 64: int64[rows]."""
+    words = np.packbits(matrix, axis=1).view(np.uint64)
+    counts: Ints = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
     return counts
 
 

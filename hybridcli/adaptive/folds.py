@@ -59,7 +59,7 @@ def repeated_folds(groups: Codes, folds: int, repeats: int, seed: int) -> Codes:
         raise UsageError(f"--folds {folds}: there are only {len(sizes)} groups; use fewer folds")
     rng = np.random.default_rng(seed)
     seen: set[bytes] = set()
-    drawn = []
+    drawn: list[Codes] = []
     for _ in range(repeats):
         for _ in range(REDRAWS):
             fold_of_group = deal(sizes, folds, rng)

@@ -139,15 +139,22 @@ class Forest:
         return mean
 
 
-def grow_forest(x: Floats, y: Floats, *, trees: int, leaf: int, seed: int, jobs: int) -> Forest:
-    """Grow a random forest (Breiman 2001; scikit-learn's trees, all features at each split) to full depth.
+def grow_forest(
+    x: Floats, y: Floats, *, trees: int, leaf: int, seed: int, jobs: int = 1, depth: int | None = None
+) -> Forest:
+    """Grow a random forest (Breiman 2001; scikit-learn's trees, all features at each split).
 
-    ``x``: float64[n, F]; ``y``: float64[n, T]; ``leaf``: fewest samples of a leaf.
+    ``x``: float64[n, F]; ``y``: float64[n, T]; ``leaf``: fewest samples of a leaf; ``depth`` None: no limit.
     """
     from sklearn.ensemble import RandomForestRegressor
 
     model = RandomForestRegressor(
-        n_estimators=trees, min_samples_leaf=leaf, max_features=1.0, random_state=seed, n_jobs=jobs
+        n_estimators=trees,
+        max_depth=depth,
+        min_samples_leaf=leaf,
+        max_features=1.0,
+        random_state=seed,
+        n_jobs=jobs,
     )
     model.fit(x.astype(np.float32), y if y.shape[1] > 1 else y[:, 0])
     grown = [tree.tree_ for tree in model.estimators_]

@@ -49,7 +49,7 @@ def equal(training: Training, rng: np.random.Generator) -> Fitted:
     return Fitted({"weights": _equal(training)}, choice="equal")
 
 
-@router("tuned", weights=_fixed_weights, source=f"{STUDY_A}; arXiv 2608.02112")
+@router("tuned", weights=_fixed_weights, source=f"{STUDY_A}; arXiv 2608.02112", validation="optional")
 def tuned(training: Training, rng: np.random.Generator) -> Fitted:
     """the grid point with the best mean on the validation queries (on all training queries with --validation 0)"""
     rows = training.validation if training.validation.any() else np.ones_like(training.validation)
@@ -135,7 +135,7 @@ def _linear_weights(state: Mapping[str, Any], inputs: Inputs) -> Floats:
     return _complete(linear_of(state["linear"]).predict(x), state["n_runs"])
 
 
-@router("ridge", weights=_linear_weights, source=STUDY_A, needs=("embeddings",), validates=True)
+@router("ridge", weights=_linear_weights, source=STUDY_A, needs=("embeddings",), validation="required")
 def ridge(training: Training, rng: np.random.Generator) -> Fitted:
     """ridge regression from the query's embedding to each run's share of the reciprocal best ranks"""
     x = _require(training.inputs.embeddings, "query embeddings")
@@ -158,10 +158,10 @@ def _forest_weights(state: Mapping[str, Any], inputs: Inputs) -> Floats:
     if "weights" in state:
         return _fixed_weights(state, inputs)
     x = _require(inputs.features, "query features")
-    return _complete(forest_of(state["forest"]).predict(x, state["depth"]), state["n_runs"])
+    return _complete(forest_of(state["forest"]).predict(x), state["n_runs"])
 
 
-@router("forest", weights=_forest_weights, source=STUDY_A, needs=("features",), validates=True)
+@router("forest", weights=_forest_weights, source=STUDY_A, needs=("features",), validation="required")
 def forest(training: Training, rng: np.random.Generator) -> Fitted:
     """random forest from the query's features to each run's share of the reciprocal best ranks"""
     x = _require(training.inputs.features, "query features")
@@ -172,9 +172,7 @@ def forest(training: Training, rng: np.random.Generator) -> Fitted:
     seen = x[training.validation]
     options, predicted = [], []
     for leaf in settings.leaves:
-        grown = grow_forest(
-            x[fit], aims[fit], trees=settings.trees, leaf=leaf, seed=seed, jobs=settings.jobs
-        )
+        grown = grow_forest(x[fit], aims[fit], trees=settings.trees, leaf=leaf, seed=seed, jobs=settings.jobs)
         for depth in settings.depths:
             options.append((leaf, depth))
             predicted.append(_complete(grown.predict(seen, depth), training.n_runs))
@@ -189,7 +187,7 @@ def forest(training: Training, rng: np.random.Generator) -> Fitted:
         jobs=settings.jobs,
         depth=depth,
     )
-    state = {"forest": state_of(final), "depth": depth, "n_runs": training.n_runs}
+    state = {"forest": state_of(final), "n_runs": training.n_runs}
     return Fitted(state, f"depth={depth or 'none'} leaf={leaf}", tied)
 
 
@@ -207,7 +205,7 @@ def _bins_weights(state: Mapping[str, Any], inputs: Inputs) -> Floats:
     weights=_bins_weights,
     source="the classifier over discretised weights that study A's authors name as closest",
     needs=("features",),
-    validates=True,
+    validation="required",
 )
 def bins(training: Training, rng: np.random.Generator) -> Fitted:
     """classifier over the grid's points, trained on each query's whole performance curve
@@ -252,7 +250,9 @@ def _odds(model: Linear, x: Floats) -> Floats:
     return scores[:, 1] - scores[:, 0]
 
 
-@router("reach", weights=_reach_weights, source="a reader of study A", needs=("features",), validates=True)
+@router(
+    "reach", weights=_reach_weights, source="a reader of study A", needs=("features",), validation="required"
+)
 def reach(training: Training, rng: np.random.Generator) -> Fitted:
     """first predicts whether any weights answer the query, then weights for those that seem reachable
 

@@ -78,12 +78,13 @@ class Training:
     @property
     def n_runs(self) -> int:
         """Number of runs, R."""
-        return self.points.shape[1]
+        return int(self.points.shape[1])
 
     @property
     def reachable(self) -> Mask:
         """Queries for which any run found a relevant document: bool[n]. The others teach nothing about weights."""
-        return (self.best_ranks > 0).any(axis=0)
+        found: Mask = np.any(self.best_ranks > 0, axis=0)
+        return found
 
     @property
     def targets(self) -> Floats:
@@ -143,8 +144,9 @@ class Fitted:
 class Router:
     """A registry entry.
 
-    ``needs``: what inputs it reads (``features``, ``embeddings``, ``categories``). ``validates``: it chooses
-    settings on validation queries and cannot do without. ``fit(training, rng) -> Fitted``.
+    ``needs``: what inputs it reads (``features``, ``embeddings``, ``categories``). ``validation``: whether a part of
+    the training groups is set aside for its choices: ``none``, ``optional`` or ``required``.
+    ``fit(training, rng) -> Fitted``.
     ``weights(state, inputs) -> float64[n, R]``.
     """
 
@@ -152,7 +154,7 @@ class Router:
     summary: str
     source: str
     needs: tuple[str, ...]
-    validates: bool
+    validation: str
     fit: Callable[[Training, np.random.Generator], Fitted]
     weights: Callable[[Mapping[str, Any], Inputs], Floats]
 
@@ -166,13 +168,13 @@ def router(
     weights: Callable[[Mapping[str, Any], Inputs], Floats],
     source: str,
     needs: tuple[str, ...] = (),
-    validates: bool = False,
+    validation: str = "none",
 ) -> Callable[[Callable[[Training, np.random.Generator], Fitted]], Callable[..., Fitted]]:
     """Register a fitting function; the first line of its docstring is its summary."""
 
     def register(function: Callable[[Training, np.random.Generator], Fitted]) -> Callable[..., Fitted]:
         summary = (function.__doc__ or "").strip().splitlines()[0]
-        ROUTERS[name] = Router(name, summary, source, needs, validates, function, weights)
+        ROUTERS[name] = Router(name, summary, source, needs, validation, function, weights)
         return function
 
     return register
