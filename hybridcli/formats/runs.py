@@ -2,51 +2,120 @@
 
 from __future__ import annotations
 
-import math
+import io
+import shutil
+import tempfile
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
 
 import numpy as np
 
-from hybridcli.errors import DataError
-from hybridcli.formats.files import name_of, open_output, read_lines
+from hybridcli.console import note, warn
+from hybridcli.formats.files import name_of, open_output
+from hybridcli.formats.run_batches import RunBatches, RunSource
+from hybridcli.formats.run_rows import Findings
 from hybridcli.records import Run, rank_in_segment
+
+IN_MEMORY = 512 << 20  # bytes of output that wait in memory; more wait on disk
 
 
 def read_run(path: str, *, lenient: bool = False, lower_is_better: bool = False) -> Run:
-    """Read a run; the order comes from the scores, the rank column is ignored."""
-    rankings: dict[str, dict[str, float]] = {}
-    first_line: dict[tuple[str, str], int] = {}
-    tag = "run"
-    for number, line in read_lines(path):
-        columns = line.split()
-        if not columns or line.startswith("#"):
-            continue
-        if len(columns) != 6:
-            raise DataError(f"expected 6 columns, found {len(columns)}", path=name_of(path), line=number)
-        qid, _, docno, _, text, tag = columns
-        try:
-            score = float(text)
-        except ValueError:
-            raise DataError(f"score {text!r} is not a number", path=name_of(path), line=number) from None
-        if not math.isfinite(score):
-            raise DataError(f"score of {docno} is {text}", path=name_of(path), line=number)
-        if (qid, docno) in first_line:
-            raise DataError(
-                f"query {qid} lists {docno} twice (first on line {first_line[qid, docno]})",
-                path=name_of(path),
-                line=number,
+    """Read a run; the order comes from the scores, the rank column is ignored.
+
+    Blanks or tabs between columns, CRLF, blank lines, ``#`` comment lines and gzip are all right. Raises DataError
+    with file and line for a wrong number of columns, a score that is no finite number, and a document that a query
+    lists twice. ``lenient``: keep the best of duplicates, drop bad lines, and report how many on stderr.
+    ``lower_is_better``: scores are distances and are negated.
+    """
+    batches = RunBatches([RunSource(path)], lenient=lenient, lower_is_better=[lower_is_better])
+    (run,) = batches.whole()
+    report_findings([path], batches.findings)
+    return run
+
+
+def report_findings(paths: Sequence[str], findings: Sequence[Findings]) -> None:
+    """Say on stderr what was dropped and where the rank column cannot be right."""
+    for path, found in zip(paths, findings, strict=True):
+        if found.lines_dropped:
+            warn(
+                f"{name_of(path)}: {found.lines_dropped} bad lines dropped; the first: {found.first_dropped}"
             )
-        first_line[qid, docno] = number
-        rankings.setdefault(qid, {})[docno] = -score if lower_is_better else score
-    return Run.from_dict(rankings, tag)
+        if found.duplicates_dropped:
+            warn(f"{name_of(path)}: {found.duplicates_dropped} duplicate documents dropped, the best kept")
+        if found.ranks_disagree:
+            note(
+                f"{name_of(path)}: the rank column contradicts the scores in {found.ranks_disagree} queries; "
+                "the order comes from the scores"
+            )
+
+
+def format_run(run: Run) -> bytes:
+    """Give the lines of a run in order; each score is a 32-bit float printed so that it reads back exactly."""
+    import polars as pl
+
+    query = np.repeat(np.arange(len(run.queries), dtype=np.int64), np.diff(run.offsets))
+    frame = pl.DataFrame(
+        {
+            "qid": pl.Series(run.queries, dtype=pl.String).gather(query),
+            "Q0": pl.repeat("Q0", len(query), eager=True),
+            "docno": run.docnos.gather(run.docs),
+            "rank": rank_in_segment(run.offsets),
+            "score": run.scores.astype(np.float32),
+            "tag": pl.repeat(run.tag, len(query), eager=True),
+        }
+    )
+    stream = io.BytesIO()
+    frame.write_csv(stream, include_header=False, separator=" ", quote_style="never")
+    return stream.getvalue()
 
 
 def write_run(run: Run, path: str) -> None:
     """Write a run in order; each score is a 32-bit float printed so that it reads back exactly."""
-    docnos = run.docnos.to_list()
-    ranks = rank_in_segment(run.offsets)
     with open_output(path) as stream:
-        for query, start, end in zip(run.queries, run.offsets[:-1], run.offsets[1:], strict=True):
-            for row in range(start, end):
-                score = np.float32(run.scores[row])
-                line = f"{query} Q0 {docnos[run.docs[row]]} {ranks[row]} {score!s} {run.tag}\n"
-                stream.write(line.encode("utf-8"))
+        stream.write(format_run(run))
+
+
+class RunWriter:
+    """Collect a run piece by piece; write it when the block ends without an error, in a given order of queries."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.queries: list[str] = []
+        self.counts: list[int] = []
+        self._pieces = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self._pieces.close()
+
+    def add(self, run: Run, lines: bytes) -> None:
+        """Add whole queries: ``lines`` is ``format_run(run)``."""
+        self.queries += run.queries
+        self.counts += np.diff(run.offsets).tolist()
+        self._pieces.write(lines)
+
+    def write(self, order: Sequence[str]) -> None:
+        """Write everything, queries in the order given."""
+        self._pieces.seek(0)
+        with open_output(self.path) as stream:
+            if list(order) == self.queries:
+                shutil.copyfileobj(self._pieces, stream, 1 << 20)
+                return
+            places = self._places()
+            for qid in order:
+                start, size = places[qid]
+                self._pieces.seek(start)
+                stream.write(self._pieces.read(size))
+
+    def _places(self) -> dict[str, tuple[int, int]]:
+        """Find where the lines of each query begin and how many bytes they take."""
+        places = {}
+        start = 0
+        for qid, count in zip(self.queries, self.counts, strict=True):
+            size = sum(len(self._pieces.readline()) for _ in range(count))
+            places[qid] = start, size
+            start += size
+        return places

@@ -1,0 +1,199 @@
+"""Reading several runs side by side in batches of whole queries, so that runs larger than memory can be fused."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import io
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+import numpy as np
+
+from hybridcli.formats.files import STDIN, open_bytes, read_bytes
+from hybridcli.formats.run_lists import concatenate, detach, runs_of, take_groups
+from hybridcli.formats.run_rows import Findings, Rows, parse_rows
+from hybridcli.records import Run
+
+BLOCK = 6 << 20  # bytes of a run that are read at once; a few blocks a run are in memory
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+class Scattered(Exception):
+    """The lines of a query do not stand together in a run: it cannot be read in batches."""
+
+
+class RunSource:
+    """A run that can be read more than once: a regular file by its name, a pipe from memory."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._data = read_bytes(path) if path == STDIN or _is_pipe(path) else None
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open from the beginning."""
+        with open_bytes(self.path) if self._data is None else io.BytesIO(self._data) as stream:
+            yield stream
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[bytes, int]]:
+        """Yield blocks of whole queries, each with the number of its first line."""
+        line, rest, wanted = 1, b"", size
+        with self.open() as stream:
+            while chunk := stream.read(wanted):
+                data = rest + chunk
+                cut = last_query(data)
+                wanted = size if cut else 2 * len(data)  # one query fills the block: look further ahead
+                if cut:
+                    yield data[:cut], line
+                    line += data.count(b"\n", 0, cut)
+                rest = data[cut:]
+        if rest:
+            yield rest if rest.endswith(b"\n") else rest + b"\n", line
+
+
+def _is_pipe(path: str) -> bool:
+    return Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
+
+
+def last_query(data: bytes) -> int:
+    """Find where the lines of the last query begin among the complete lines of ``data``; 0 if it is the only one."""
+    end = data.rfind(b"\n") + 1
+    qid = None
+    while end > 0:
+        start = data.rfind(b"\n", 0, end - 1) + 1
+        columns = data[start:end].split(None, 1)
+        if columns and not columns[0].startswith(b"#"):
+            if qid is None:
+                qid = columns[0]
+            elif columns[0] != qid:
+                return end
+        end = start
+    return 0
+
+
+class RunBatches:
+    """Iterate over lists of R Runs (one a source, with one ``docnos``), each for the next queries of the runs.
+
+    A query comes as soon as every run has shown it or has ended. Afterwards ``queries`` holds each run's qids in
+    the order of its file, ``tags`` the runs' tags and ``findings`` what was odd. Raises Scattered when some run's
+    lines of a query do not stand together; then ``whole`` reads everything at once.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[RunSource],
+        *,
+        lenient: bool = False,
+        lower_is_better: Sequence[bool] = (),
+        block: int = BLOCK,
+    ) -> None:
+        self.sources, self.lenient, self.block = sources, lenient, block
+        self.negate = list(lower_is_better) or [False] * len(sources)
+        self.queries: list[list[str]] = [[] for _ in sources]
+        self.tags = ["run"] * len(sources)
+        self.findings = [Findings() for _ in sources]
+        self._lock = threading.Lock()
+
+    def whole(self) -> list[Run]:
+        """Read all runs into memory."""
+        self.findings = [Findings() for _ in self.sources]
+        parts = [
+            concatenate(list(self._rows(i)) or [parse_rows(b"", source.path)])
+            for i, source in enumerate(self.sources)
+        ]
+        runs = self.make(parts)
+        self.queries = [run.queries for run in runs]
+        return runs
+
+    def make(self, parts: Sequence[Rows]) -> list[Run]:
+        """Turn one part of each run to Runs; safe to call from several threads."""
+        runs = runs_of(parts, lenient=self.lenient, lower_is_better=self.negate)
+        with self._lock:
+            for findings, rows in zip(self.findings, parts, strict=True):
+                findings.add(rows.findings)
+        return runs
+
+    def batches(self) -> Iterator[list[Rows]]:
+        """Yield the parts of which each list makes a batch, for ``make``."""
+        streams = [self._rows(i) for i in range(len(self.sources))]
+        waiting: list[dict[str, tuple[Rows, int]]] = [{} for _ in streams]
+        open_runs = set(range(len(streams)))
+        seen: list[set[str]] = [set() for _ in streams]
+        while open_runs:
+            # the run that lags behind is read on, so that few queries wait
+            slowest = min(open_runs, key=lambda i: len(seen[i]))
+            rows = next(streams[slowest], None)
+            if rows is None:
+                open_runs.remove(slowest)
+            else:
+                if not seen[slowest].isdisjoint(rows.queries) or len(set(rows.queries)) < len(rows.queries):
+                    raise Scattered
+                seen[slowest].update(rows.queries)
+                self.queries[slowest] += rows.queries
+                waiting[slowest].update({qid: (rows, group) for group, qid in enumerate(rows.queries)})
+            ready = [
+                qid
+                for qid in dict.fromkeys(qid for run in waiting for qid in run)
+                if all(qid in run or i not in open_runs for i, run in enumerate(waiting))
+            ]
+            if ready:
+                yield [
+                    _collect([run.pop(qid) for qid in ready if qid in run], self.sources[i].path)
+                    for i, run in enumerate(waiting)
+                ]
+            for run in waiting:
+                for qid, (part, group) in run.items():
+                    # a query that only this run has: let go of the block it came in
+                    if part is not rows and len(part.queries) > 1:
+                        run[qid] = detach(part, group), 0
+
+    def _rows(self, i: int) -> Iterator[Rows]:
+        """Parse the blocks of run i, a few ahead."""
+        path = self.sources[i].path
+        blocks = self.sources[i].blocks(self.block)
+        first = True
+        for rows in map_ordered(
+            lambda block: parse_rows(block[0], path, block[1], lenient=self.lenient), blocks
+        ):
+            if rows.queries and first:
+                self.tags[i], first = rows.tag, False
+            self.findings[i].add(rows.findings)
+            yield replace(rows, findings=Findings())
+
+
+def _collect(found: Sequence[tuple[Rows, int]], path: str) -> Rows:
+    """Bring together groups of lines from one or more parts of a run."""
+    by_part: dict[int, tuple[Rows, list[int]]] = {}
+    for rows, group in found:
+        by_part.setdefault(id(rows), (rows, []))[1].append(group)
+    parts = [
+        rows if groups == list(range(len(rows.queries))) else take_groups(rows, np.array(groups))
+        for rows, groups in by_part.values()
+    ]
+    return concatenate(parts) if parts else parse_rows(b"", path)
+
+
+def map_ordered(
+    function: Callable[[S], T], items: Iterable[S], workers: int | None = None, ahead: int = 1
+) -> Iterator[T]:
+    """Yield ``function(item)`` in the order of the items, computed by threads that run a little ahead."""
+    workers = workers or os.cpu_count() or 1
+    pending: collections.deque[Future[T]] = collections.deque()
+    with ThreadPoolExecutor(workers) as executor:
+        try:
+            for item in items:
+                pending.append(executor.submit(function, item))
+                if len(pending) >= workers + ahead:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()

@@ -1,0 +1,235 @@
+"""From the bytes of a TREC run to columns: one fast reader, and a cleaner for whatever it cannot read.
+
+The fast reader takes the common form only: six columns, single blanks, no comments. Anything else goes through
+``clean``, which reads line by line, names what is wrong, and gives the common form back.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridcli.errors import DataError
+from hybridcli.formats.files import decode, name_of
+from hybridcli.records import Floats, Ints
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# polars' own names for the six columns of a file without a head line
+QID, DOCNO, SCORE = "column_1", "column_3", "column_5"
+COLUMNS = tuple(f"column_{i}" for i in range(1, 7))
+BLANK, LINE_END, HASH = 32, 10, 35
+NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
+CONTROL = re.compile(rb"[\x00-\x1f]")
+
+
+@dataclass(slots=True)
+class Findings:
+    """What is odd about one run but no error: numbers of queries and lines, for notes."""
+
+    lines_dropped: int = 0
+    duplicates_dropped: int = 0
+    first_dropped: str = ""
+    ranks_disagree: int = 0
+
+    def add(self, other: Findings) -> None:
+        """Add the counts of another part of the same run."""
+        self.lines_dropped += other.lines_dropped
+        self.duplicates_dropped += other.duplicates_dropped
+        self.first_dropped = self.first_dropped or other.first_dropped
+        self.ranks_disagree += other.ranks_disagree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Lines of a run in the order of the file, as columns.
+
+    ``queries``: the qid of each group of neighbouring lines; ``offsets``: int64[G + 1]. ``docnos``: polars String
+    [N]. ``raw``: the bytes and 8 more; docno n is ``raw[starts[n]:starts[n] + sizes[n]]``. ``scores``: float64[N].
+    ``ranks``: uint64[N], numbers in the order of the rank column (None: some rank is not plain digits).
+    ``lines``: int64[N], line numbers in the file.
+    """
+
+    path: str
+    tag: str
+    queries: list[str]
+    offsets: Ints
+    docnos: pl.Series
+    raw: bytes
+    starts: Ints
+    sizes: Ints
+    scores: Floats
+    ranks: NDArray[np.uint64] | None
+    lines: Ints
+    findings: Findings = field(default_factory=Findings)
+
+
+def parse_rows(data: bytes, path: str, first_line: int = 1, *, lenient: bool = False) -> Rows:
+    """Read whole lines, each ending in a line feed, of which the first is line ``first_line`` of the file.
+
+    Raises DataError that names file and line for a line that is not a run's (``lenient`` drops it instead).
+    """
+    rows = _parse_plain(data, path, first_line)
+    if rows is None:
+        cleaned, lines, findings = clean(data, path, first_line, lenient=lenient)
+        rows = _parse_plain(cleaned, path, lines, findings)
+        assert rows is not None, "cleaned lines are plain"
+    return rows
+
+
+def _parse_plain(data: bytes, path: str, lines: int | Ints, findings: Findings | None = None) -> Rows | None:
+    """Read the common form; None if the data has another."""
+    import polars as pl
+
+    table = _boundaries(data) if _is_utf8(data) else None
+    if table is None:
+        return None
+    if isinstance(lines, int):
+        lines = np.arange(lines, lines + len(table))
+    if not len(table):
+        nothing = np.zeros(0, dtype=np.int64)
+        docnos = pl.Series("docno", [], dtype=pl.String)
+        return Rows(path, "run", [], nothing, docnos, b"", nothing, nothing, np.zeros(0), None, nothing)
+    try:
+        frame = pl.read_csv(
+            data,
+            separator=" ",
+            has_header=False,
+            quote_char=None,
+            columns=[QID, DOCNO, SCORE],
+            schema={name: pl.Float64 if name == SCORE else pl.String for name in COLUMNS},
+        )
+    except pl.exceptions.PolarsError:
+        return None  # a score that is no number, or bytes that are not UTF-8: clean() says which
+    scores = frame[SCORE].to_numpy()
+    if len(frame) != len(table) or frame[SCORE].null_count() or not np.isfinite(scores).all():
+        return None
+    begins = (frame[QID] != frame[QID].shift()).fill_null(True).arg_true()
+    starts = table[:, 1] + 1
+    raw = data + bytes(8)
+    return Rows(
+        path=path,
+        tag=data[table[0, 4] + 1 : table[0, 5]].decode("utf-8"),
+        queries=frame[QID].gather(begins).to_list(),
+        offsets=np.append(begins.to_numpy(), len(frame)).astype(np.int64),
+        docnos=frame[DOCNO].alias("docno"),
+        raw=raw,
+        starts=starts,
+        sizes=table[:, 2] - starts,
+        scores=scores,
+        ranks=_ranks(raw, table),
+        lines=lines,
+        findings=findings or Findings(),
+    )
+
+
+def _boundaries(data: bytes) -> Ints | None:
+    """Give the positions of the blank or line end after each column, int64[lines, 6]; None unless all is plain."""
+    buffer = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(buffer <= BLANK)
+    if len(ends) % 6 or (len(data) and data[-1] != LINE_END):
+        return None
+    table = ends.reshape(-1, 6)
+    found = buffer[ends].reshape(-1, 6)
+    plain = (
+        (found[:, 5] == LINE_END).all()
+        and (found[:, :5] == BLANK).all()
+        and (np.diff(ends, prepend=-1) > 1).all()
+        and (buffer[np.append(-1, table[:-1, 5]) + 1] != HASH).all()
+        if len(table)
+        else not data
+    )
+    return table if plain else None
+
+
+def words(raw: bytes, starts: Ints, sizes: Ints) -> NDArray[np.uint64]:
+    """Read up to 8 bytes from each start as one big-endian number, so that numbers compare as bytes do: uint64[N].
+
+    What lies beyond ``sizes`` reads as 0; where a size is below 1 the whole number is 0.
+    """
+    everywhere = np.ndarray((len(raw) - 7,), dtype="<u8", buffer=raw, strides=(1,))
+    found = everywhere[np.minimum(starts, len(raw) - 8)].byteswap().astype(np.uint64, copy=False)
+    spare = ((8 - np.clip(sizes, 0, 8)) * 8).astype(np.uint64)
+    return (found >> spare) << spare  # numpy shifts by 64 bits give 0
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _ranks(raw: bytes, table: Ints) -> NDArray[np.uint64] | None:
+    """Give numbers in the order of the rank column: the digits of a rank, right-aligned, as one number."""
+    starts = table[:, 2] + 1
+    sizes = table[:, 3] - starts
+    if sizes.max() > 8:
+        return None
+    return words(raw, starts, sizes) >> ((8 - sizes) * 8).astype(np.uint64)
+
+
+def clean(data: bytes, path: str, first_line: int, *, lenient: bool) -> tuple[bytes, Ints, Findings]:
+    """Bring lines to the common form: bytes, the line number of each, and what was dropped."""
+    kept: list[bytes] = []
+    lines: list[int] = []
+    findings = Findings()
+    for number, line in enumerate(data.split(b"\n")[:-1], start=first_line):
+        columns = line.split()
+        if not columns or line.startswith(b"#"):
+            continue
+        try:
+            wrong = _what_is_wrong(columns)
+            if wrong is not None:
+                raise DataError(wrong, path=name_of(path), line=number)
+            decode(line, path, number)
+        except DataError as error:
+            if not lenient:
+                raise
+            findings.lines_dropped += 1
+            findings.first_dropped = findings.first_dropped or str(error)
+            continue
+        columns[4] = repr(float(columns[4])).encode()
+        kept.append(b" ".join(columns))
+        lines.append(number)
+    return b"".join(line + b"\n" for line in kept), np.array(lines, dtype=np.int64), findings
+
+
+def _what_is_wrong(columns: list[bytes]) -> str | None:
+    """Say what is wrong with a line of a run; None if nothing is."""
+    if len(columns) != 6:
+        return f"expected 6 columns, found {len(columns)}{_hint(columns)}"
+    text = columns[4]
+    shown = ascii(text.decode("utf-8", "replace"))
+    if NOT_FINITE.match(text):
+        return (
+            f"the score of {columns[2].decode('utf-8', 'replace')} is {text.decode()}; scores must be finite"
+        )
+    if not NUMBER.match(text):
+        comma = "; write the decimals after a point" if NUMBER.match(text.replace(b",", b".")) else ""
+        return f"score {shown} is not a number{comma}"
+    if not math.isfinite(float(text)):
+        return f"score {shown} is too large for a 64-bit float"
+    if any(CONTROL.search(column) for column in columns):
+        return "a control character stands inside a column"
+    return None
+
+
+def _hint(columns: list[bytes]) -> str:
+    if len(columns) == 4 and columns[3].lstrip(b"-").isdigit():
+        return "; this looks like qrels (qid 0 docno rel), not a run"
+    if len(columns) > 6:
+        return "; does an id or the tag hold a blank?"
+    if len(columns) == 5 and NUMBER.match(columns[4]):
+        return "; is the tag missing?"
+    return ""
