@@ -11,15 +11,16 @@ from typing import Annotated
 import typer
 
 from hybridcli.console import note, track, warn
-from hybridcli.errors import UsageError
+from hybridcli.errors import DataError, UsageError
 from hybridcli.formats.documents import read_documents
-from hybridcli.formats.files import open_output, write_text
+from hybridcli.formats.files import name_of, open_output, write_text
 from hybridcli.formats.windows import window_line
 from hybridcli.options import Output
 from hybridcli.records import Unit
 from hybridcli.text.budget import Budget, cut_all
 from hybridcli.text.cutting import Cut
 from hybridcli.text.facts import concept_words, concepts_of
+from hybridcli.text.filings import parse_filing
 from hybridcli.text.tally import Tally, distribution
 from hybridcli.text.tokens import Tokens, load_tokens
 
@@ -159,9 +160,11 @@ def _units(docs: list[str], lenient: bool, tally: Tally) -> Iterator[Unit]:
     for document in track(read_documents(docs, lenient=lenient), "documents"):
         tally.add_document(document.docno)
         if document.page is not None:
-            from hybridcli.text.filings import parse_filing
-
-            yield from parse_filing(document.page, document.docno)
+            try:
+                units = parse_filing(document.page, document.docno)
+            except DataError as error:
+                raise DataError(str(error), path=name_of(document.path)) from None
+            yield from units
         else:
             yield Unit(document.docno, 0, "text", document.passage, document.title)
 

@@ -109,14 +109,17 @@ def _carried_within(unit: Unit, budget: Budget) -> Carried:
 def _pieces(
     unit: Unit, window: Window, count: int, carried: Carried, how: Cut, budget: Budget
 ) -> Iterator[tuple[Window, int]]:
-    if count <= budget.max_tokens or window.char_end - window.char_start == 1:
+    lighter = carried.prefix(window.start) + window.body
+    if count <= budget.max_tokens:
         yield window, count
         return
-    lighter = carried.prefix(window.start) + window.body
     if len(lighter) < len(window.contents):
         halves = [replace(window, contents=lighter)]
-    else:
+    elif window.char_end - window.char_start > 1:
         halves = _halves(unit, window, carried, how)
+    else:  # one character that weighs more than LEAST tokens
+        yield window, count
+        return
     counts = budget.counter.count([half.contents for half in halves])
     for half, tokens in zip(halves, counts, strict=True):
         yield from _pieces(unit, half, tokens, carried, how, budget)

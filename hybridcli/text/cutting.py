@@ -11,12 +11,15 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import gcd
 from typing import Protocol
 
 from hybridcli.errors import UsageError
 from hybridcli.records import Unit, Window
 
 WORD = re.compile(r"\S+")
+CAPTION = 20
 Spans = list[tuple[int, int]]
 
 
@@ -58,9 +61,10 @@ class Cut:
 class Carried:
     """What windows of a table carry in front of their own text, outside the offsets.
 
-    ``[Heading] …`` is the unit's heading, one ``[Columns] …`` for each of its column-header rows. The window that
-    begins the unit holds those rows itself, so it carries the heading alone; and not even that when the unit's
-    text begins with it.
+    ``[Heading] …`` is the unit's heading, one ``[Columns] …`` for each of its header rows; a row that repeats the
+    heading, or is a sentence that introduces the table (one cell, over ``CAPTION`` words), is left out. The window
+    that begins the unit holds those rows itself, so it carries the heading alone; and not even that when the
+    unit's text begins with it.
     """
 
     heading: str = ""
@@ -73,10 +77,13 @@ class Carried:
         if unit.kind != "table":
             return cls()
         heading = " ".join(unit.heading.split())
-        rows = unit.text.split("\n", unit.header_rows)[: unit.header_rows]
+        rows = [row.strip() for row in unit.text.split("\n", unit.header_rows)[: unit.header_rows]]
+        carried = [
+            row for row in rows if row and row != heading and ("\t" in row or row.count(" ") < CAPTION)
+        ]
         return cls(
             heading=f"[Heading] {heading}\n" if heading else "",
-            columns="".join(f"[Columns] {row.strip()}\n" for row in rows if row.strip()),
+            columns="".join(f"[Columns] {row}\n" for row in carried),
             repeated=bool(heading) and " ".join(unit.text[: 2 * len(heading)].split()).startswith(heading),
         )
 
@@ -114,18 +121,38 @@ def cut_ranges(cumulative: Sequence[int], size: int, overlap: int) -> Spans:
 
 def cut_unit(unit: Unit, how: Cut) -> list[Window]:
     """Cut a unit; a unit without words gives no window."""
-    words = word_spans(unit.text)
-    carried = Carried.of(unit) if how.carry_headings else Carried()
+    if how.size is None or how.counter is not None:
+        grain, spans = 1, word_spans(unit.text)
+    else:  # windows begin and end at multiples of this many words: no need to look at each
+        grain = gcd(how.size, how.overlap)
+        spans = [chunk.span() for chunk in _chunk(grain).finditer(unit.text)]
+    if not spans:
+        return []
     if how.size is None:
-        ranges = [(0, len(words))] if words else []
+        ranges = [(0, len(spans))]
     elif how.counter is None:
-        ranges = cut_ranges(range(len(words) + 1), how.size, how.overlap)
+        ranges = cut_ranges(range(len(spans) + 1), how.size // grain, how.overlap // grain)
     else:
-        ranges = cut_ranges(how.counter.cumulative(unit.text, words), how.size, how.overlap)
+        ranges = cut_ranges(how.counter.cumulative(unit.text, spans), how.size, how.overlap)
+    carried = Carried.of(unit) if how.carry_headings else Carried()
+    begin, end = spans[-1]
+    last = (len(spans) - 1) * grain + len(unit.text[begin:end].split())
     return [
-        make_window(unit, number, (start, end), (words[start][0], words[end - 1][1]), carried.prefix(start))
+        make_window(
+            unit,
+            number,
+            (start * grain, min(end * grain, last)),
+            (spans[start][0], spans[end - 1][1]),
+            carried.prefix(start),
+        )
         for number, (start, end) in enumerate(ranges)
     ]
+
+
+@cache
+def _chunk(words: int) -> re.Pattern[str]:
+    """Match up to so many words and the blanks between them."""
+    return re.compile(rf"\S++(?:\s++\S++){{0,{words - 1}}}+")
 
 
 def cut(unit: Unit, *, size: int = 160, overlap: int = 32, carry_headings: bool = False) -> list[Window]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from hybridcli.records import Unit, Window
 
-# EBITDA|Margin, Income|Tax, Level|1
-PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
+# where a word of a concept's name begins: EBITDA|Margin, Income|Tax, Level|1, Level1|Assets
+BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=[0-9])|[\W_]+")
 
 
 def concepts_of(unit: Unit, windows: Sequence[Window]) -> Iterator[tuple[str, str]]:
@@ -18,7 +18,7 @@ def concepts_of(unit: Unit, windows: Sequence[Window]) -> Iterator[tuple[str, st
             printed = (
                 concept
                 for start, end, concept in sorted(unit.facts)
-                if start < window.char_end and end > window.char_start
+                if start < end and start < window.char_end and end > window.char_start
             )
             for concept in dict.fromkeys(printed):
                 yield window.id, concept
@@ -26,4 +26,4 @@ def concepts_of(unit: Unit, windows: Sequence[Window]) -> Iterator[tuple[str, st
 
 def concept_words(concept: str) -> str:
     """The name in words: ``us-gaap:IncomeTaxExpenseBenefit`` gives ``income tax expense benefit``."""
-    return " ".join(PART.findall(concept.rpartition(":")[2])).lower()
+    return BORDER.sub(" ", concept.rpartition(":")[2]).strip().lower()
