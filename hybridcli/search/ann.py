@@ -40,13 +40,14 @@ class Kind:
 
 GRAPH = {"m": 32, "ef_construction": 200, "ef_search": 128, "threads": 1}
 LISTS = {"lists": 0, "probes": 0}
+# "np": without polysemous training, which takes long and serves a way of searching that is not used here
 KINDS: dict[str, Kind] = {
     "flat": Kind("exact", "", {}, {}),
     "hnsw": Kind("graph of near neighbours", "HNSW{m},Flat", GRAPH, {"ef_search": "efSearch"}),
     "ivf": Kind("clusters, the nearest are searched", "IVF{lists},Flat", LISTS, {"probes": "nprobe"}),
-    "pq": Kind("vectors packed into bytes", "PQ{bytes}", {"bytes": 0}, {}),
+    "pq": Kind("vectors packed into bytes", "PQ{bytes}np", {"bytes": 0}, {}),
     "ivfpq": Kind(
-        "clusters of packed vectors", "IVF{lists},PQ{bytes}", {**LISTS, "bytes": 0}, {"probes": "nprobe"}
+        "clusters of packed vectors", "IVF{lists},PQ{bytes}np", {**LISTS, "bytes": 0}, {"probes": "nprobe"}
     ),
 }
 
@@ -101,8 +102,9 @@ def build(folder: Path, kind: str, values: Mapping[str, int], vectors: Vectors) 
     index = faiss.index_factory(vectors.shape[1], description, faiss.METRIC_INNER_PRODUCT)
     if kind == "hnsw":
         index.hnsw.efConstruction = values["ef_construction"]
-    if hasattr(index, "cp"):
-        index.cp.min_points_per_centroid = 1  # a small collection is no reason for a warning on stdout
+    for owner in (index, getattr(index, "pq", None)):
+        if hasattr(owner, "cp"):
+            owner.cp.min_points_per_centroid = 1  # a small collection is no reason for a warning by faiss
     threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(
         values.get("threads", threads)
