@@ -149,7 +149,7 @@ def _count(hits: Hits, chosen: NDArray[np.bool_]) -> Ints:
     cutoff="required",
     about="share of a query's references with a relevant document in the top k; Success@k without references",
     source="subtopic recall: Zhai, Cohen & Lafferty 2003; ndeval strec",
-    aliases=("STREC",),
+    aliases=("STREC", "StRecall"),
     takes_rel=False,
 )
 def reference_hit(judgments: Judgments, hits: Hits, cutoff: int | None, rel: int) -> Floats:

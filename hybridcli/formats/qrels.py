@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hybridcli.console import warn
 from hybridcli.errors import DataError
+from hybridcli.formats.datasets import is_dataset, qrels_rows
 from hybridcli.formats.files import decode, name_of, open_bytes, open_output
 from hybridcli.records import Codes, Ints, Qrels, offsets_of
 
@@ -19,7 +20,7 @@ GRADE = re.compile(rb"[+-]?[0-9]{1,9}")
 
 
 def read_qrels(path: str) -> Qrels:
-    """Read qrels; column 2 names references when it is not the same on every line.
+    """Read qrels, a file or ``irds:DATASET``; column 2 names references when it is not the same on every line.
 
     Blank lines and lines that start with ``#`` are skipped; columns are separated by blanks or tabs. A line
     that stands twice counts once and is warned of. Raises DataError for a wrong number of columns, a grade that
@@ -27,7 +28,12 @@ def read_qrels(path: str) -> Qrels:
     """
     import polars as pl
 
-    queries, columns, numbers = _read_columns(path)
+    columns = _Columns()
+    for number, fields in _dataset_rows(path) if is_dataset(path) else _file_rows(path):
+        columns.add(number, fields, path)
+    if not columns.codes:
+        raise DataError("no judgements in this file", path=name_of(path))
+    queries, numbers = [qid.decode("utf-8") for qid in columns.codes], columns.numbers
     query, grade = np.asarray(columns.query, dtype=np.int64), np.asarray(columns.grade, dtype=np.int64)
     docnos, doc = _encode(columns.docno, numbers, path)
     names, reference = _encode(columns.reference, numbers, path)
@@ -82,38 +88,42 @@ def write_qrels(path: str, rows: Iterable[tuple[str, str, str, int]]) -> None:
 
 
 class _Columns:
-    """The columns of the file, one entry a line."""
+    """The columns of the file, one entry a line; ``codes`` numbers the qids in the order of the file."""
 
     def __init__(self) -> None:
+        self.codes: dict[bytes, int] = {}
         self.query = array("q")
         self.reference: list[bytes] = []
         self.docno: list[bytes] = []
         self.grade = array("q")
+        self.numbers = array("q")
+
+    def add(self, number: int, fields: list[bytes], path: str) -> None:
+        """Take one line, or raise a DataError that says what is wrong with it."""
+        if len(fields) != 4 or GRADE.fullmatch(fields[3]) is None:
+            raise DataError(_what_is_wrong(fields), path=name_of(path), line=number)
+        qid, reference, docno, grade = fields
+        if qid not in self.codes:
+            decode(qid, path, number)
+            self.codes[qid] = len(self.codes)
+        self.query.append(self.codes[qid])
+        self.reference.append(reference)
+        self.docno.append(docno)
+        self.grade.append(int(grade))
+        self.numbers.append(number)
 
 
-def _read_columns(path: str) -> tuple[list[str], _Columns, array[int]]:
-    """Split every line; give qids in the order of the file, the columns, and the lines' numbers."""
-    codes: dict[bytes, int] = {}
-    columns, numbers = _Columns(), array("q")
+def _file_rows(path: str) -> Iterator[tuple[int, list[bytes]]]:
     with open_bytes(path) as stream:
         for number, raw in enumerate(stream, start=1):
             fields = raw.split()
-            if not fields or raw.startswith(b"#"):
-                continue
-            if len(fields) != 4 or GRADE.fullmatch(fields[3]) is None:
-                raise DataError(_what_is_wrong(fields), path=name_of(path), line=number)
-            qid, reference, docno, grade = fields
-            if qid not in codes:
-                decode(qid, path, number)
-                codes[qid] = len(codes)
-            columns.query.append(codes[qid])
-            columns.reference.append(reference)
-            columns.docno.append(docno)
-            columns.grade.append(int(grade))
-            numbers.append(number)
-    if not codes:
-        raise DataError("no judgements in this file", path=name_of(path))
-    return [qid.decode("utf-8") for qid in codes], columns, numbers
+            if fields and not raw.startswith(b"#"):
+                yield number, fields
+
+
+def _dataset_rows(path: str) -> Iterator[tuple[int, list[bytes]]]:
+    for number, row in enumerate(qrels_rows(path), start=1):
+        yield number, [str(field).encode() for field in row]
 
 
 def _what_is_wrong(fields: list[bytes]) -> str:
