@@ -56,11 +56,11 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
         if not recipe and not ir_metadata:
             return function(**options)
         name = function.__name__.replace("_", "-")
-        output = next(options[key] for key in MAIN_OUTPUTS if options.get(key) is not None)
-        if recipe and output == STDIN:
+        output = options[next(key for key in MAIN_OUTPUTS if key in signature.parameters)]
+        if recipe and output in (None, STDIN):
             raise UsageError("--recipe needs an output file: give -o FILE")
         with recording() as ledger:
-            if ir_metadata:
+            if ir_metadata and output is not None:
                 ledger.heads[output] = lambda: ir_metadata_head(name, options, ledger)
             result = function(**options)
         if recipe:
@@ -72,7 +72,9 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
             key,
             inspect.Parameter.KEYWORD_ONLY,
             default=False,
-            annotation=Annotated[bool, typer.Option(help=text)],
+            annotation=Annotated[
+                bool, typer.Option(f"--{key.replace('_', '-')}", help=text, show_default=False)
+            ],
         )
         for key, text in added.items()
     ]
@@ -159,4 +161,3 @@ def stale(path: str) -> list[str]:
         elif sha256(file) != entry["sha256"]:
             problems.append(f"{kind} {file} has changed since (stale)")
     return problems
-

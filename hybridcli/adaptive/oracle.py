@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from hybridcli.adaptive.contest import Contest
 from hybridcli.adaptive.training import TOLERANCE, first_best
 from hybridcli.errors import UsageError
 from hybridcli.evaluation.measures import Measure
+from hybridcli.evaluation.resampling import Sample, Units, interval_of
 from hybridcli.fusion.weights import box_points, exact_weights, preference, simplex_points, steps_of
 from hybridcli.records import Floats, Ints
 
@@ -40,6 +42,24 @@ class Grid:
     def weights(self) -> Floats:
         """float64[G, R]."""
         return exact_weights(self.points, self.steps)
+
+
+def forced_runs(forced: Sequence[str], runs: Sequence[str]) -> list[int]:
+    """Read conditions ``RUN>0``: the numbers of the runs, from 0."""
+    found = []
+    for condition in forced:
+        name, sign, zero = condition.rpartition(">")
+        if not sign or zero.strip() != "0" or name.strip() not in runs:
+            raise UsageError(f"--force {condition!r}: write RUN>0, where RUN is one of {', '.join(runs)}")
+        found.append(list(runs).index(name.strip()))
+    return found
+
+
+def spread(queries: Sequence[str], weights: Floats, wanted: Sequence[str]) -> Floats:
+    """Give weights, float64[Q, R], in the order of ``wanted``: float64[R, W]; a query not known gets equal weights."""
+    known = dict(zip(queries, weights, strict=True))
+    equal = np.full(weights.shape[1], 1.0 / weights.shape[1])
+    return np.array([known.get(qid, equal) for qid in wanted]).reshape(-1, weights.shape[1]).T
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,15 +125,86 @@ def survey(contests: Sequence[Contest], measures: Sequence[Measure], grid: Grid)
     ]
 
 
-def candidate_reach(contest: Contest, firsts: Sequence[int]) -> list[tuple[str, int | None, float]]:
-    """The share of queries with a relevant document among the candidates at all: (where, first k, share).
+def candidate_reach(contest: Contest, runs: Sequence[str], firsts: Sequence[int]) -> list[dict[str, Any]]:
+    """The share of queries with a relevant document among the candidates at all.
 
-    ``where`` is ``union`` or the number of a run, from 1; no re-ordering of these candidates can answer more.
+    ``where`` is ``union`` or a run; ``first``: only the first k of each run, None: all of them. No re-ordering of
+    these candidates can answer more.
     """
     best = contest.best_ranks()
-    rows: list[tuple[str, int | None, float]] = []
+    rows: list[dict[str, Any]] = []
     for first in (None, *firsts):
         found = (best > 0) & (best <= (first or best.max(initial=0)))
-        rows.append(("union", first, float(found.any(axis=0).mean())))
-        rows += [(str(run + 1), first, float(hit.mean())) for run, hit in enumerate(found)]
+        for where, hit in (("union", found.any(axis=0)), *zip(runs, found, strict=True)):
+            rows.append(
+                {"where": where, "first": first, "share": float(hit.mean()), "queries": int(hit.sum())}
+            )
     return rows
+
+
+def describe(
+    landscape: Landscape, runs: Sequence[str], rrf_ks: Sequence[float], sample: Sample
+) -> list[dict[str, Any]]:
+    """Say what one landscape shows, a row a statement: ``row``, ``measure``, ``value`` and what explains it.
+
+    ``sample``: the per-query gain of the oracle over equal weights, float64[Q, 1], with how it is resampled.
+    """
+    n_runs = len(runs)
+
+    def row(name: str, value: float, weights: Floats | None = None, **more: Any) -> dict[str, Any]:
+        shown = None if weights is None else [float(weight) for weight in weights]
+        return {"row": name, "measure": landscape.measure, "value": float(value), "weights": shown, **more}
+
+    best, tied = landscape.best
+    equal = float(landscape.equal.mean())
+    gain = float(landscape.oracle.mean()) - equal
+    low, high = (
+        None if np.isnan(bound) else float(bound) for bound in interval_of("percentile", sample)[:, 0]
+    )
+    rows = [
+        row(f"{label} alone", values.mean(), np.eye(n_runs)[run])
+        for run, (label, values) in enumerate(zip(runs, landscape.singles, strict=True))
+    ]
+    rows += [
+        row("equal weights", equal, np.full(n_runs, 1 / n_runs)),
+        row("best fixed point", landscape.means[best], landscape.weights[best], tied=tied),
+        row("per-query oracle", landscape.oracle.mean(), tied=float(landscape.best_by_query[1].mean())),
+        row("headroom over equal", gain, low=low, high=high, relative=gain / equal if equal > 0 else None),
+        row(
+            "no weights answer",
+            landscape.unreachable / max(len(landscape.equal), 1),
+            queries=landscape.unreachable,
+        ),
+    ]
+    if len(rrf_ks) > 1:
+        rows[n_runs + 1]["rrf_k"] = rrf_ks[int(landscape.variant[best])]
+    return rows
+
+
+def summarise(
+    landscapes: Sequence[Landscape],
+    contest: Contest,
+    runs: Sequence[str],
+    rrf_ks: Sequence[float],
+    units: Units,
+    *,
+    replicates: int,
+    seed: int,
+    firsts: Sequence[int],
+) -> dict[str, Any]:
+    """Say everything that the landscapes of several measures show, as plain data (see ``describe``)."""
+    rows: list[dict[str, Any]] = []
+    for found in landscapes:
+        gain = (found.oracle - found.equal)[:, None]
+        rows += describe(found, runs, rrf_ks, Sample(gain, units, replicates, seed))
+    return {
+        "n": contest.size,
+        "runs": list(runs),
+        "measures": [found.measure for found in landscapes],
+        "points": len(landscapes[0].weights),
+        "groups": units.count if units.grouped else None,
+        "replicates": replicates,
+        "seed": seed,
+        "rows": rows,
+        "candidates": candidate_reach(contest, runs, firsts),
+    }

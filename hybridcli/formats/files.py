@@ -59,10 +59,24 @@ def name_of(path: str) -> str:
     return "<stdin>" if path == STDIN else path
 
 
+def stem_of(path: str) -> str:
+    """A file's name without folder, ``.gz`` and last suffix: how a run is called in tables."""
+    if path == STDIN:
+        return "stdin"
+    name = Path(path).name.removesuffix(".gz")
+    return Path(name).stem or name
+
+
 def require_one_stdin(*paths: str | None) -> None:
     """Refuse a command line that reads stdin twice."""
     if sum(path == STDIN for path in paths) > 1:
         raise UsageError("'-' (stdin) is given twice; it can be read once only")
+
+
+def require_one_stdout(*paths: str | None) -> None:
+    """Refuse a command line that writes two things to stdout."""
+    if sum(path == STDIN for path in paths) > 1:
+        raise UsageError("'-' (stdout) is given for two outputs; they would be mixed: name a file for one")
 
 
 @contextlib.contextmanager

@@ -30,6 +30,19 @@ def read_mapping(path: str, key: str = "qid") -> dict[str, str]:
     return values
 
 
+def read_values(path: str, queries: Iterable[str], what: str) -> list[str]:
+    """Read ``qid<TAB>value`` and give the value of each query, in order; a query without one is a DataError."""
+    values = read_mapping(path)
+    queries = list(queries)
+    missing = [qid for qid in queries if qid not in values]
+    if missing:
+        named = ", ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
+        raise DataError(
+            f"{len(missing)} of {len(queries)} judged queries have no {what}: {named}", path=name_of(path)
+        )
+    return [values[qid] for qid in queries]
+
+
 def read_ids(path: str) -> list[str]:
     """Read the first column of a file, one id a line (anything after blanks is ignored)."""
     return [line.split()[0] for _, line in read_lines(path) if line.strip() and not line.startswith("#")]
