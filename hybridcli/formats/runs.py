@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from hybridcli.console import note, warn
 from hybridcli.formats.files import name_of, open_output
-from hybridcli.formats.run_batches import RunBatches, RunSource
+from hybridcli.formats.run_batches import RunBatches, RunSource, Scattered, map_ordered
 from hybridcli.formats.run_rows import Findings
 from hybridcli.records import Run, rank_in_segment
 
@@ -79,11 +80,11 @@ def write_run(run: Run, path: str) -> None:
 class RunWriter:
     """Collect a run piece by piece; write it when the block ends without an error, in a given order of queries."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, in_memory: int = IN_MEMORY) -> None:
         self.path = path
         self.queries: list[str] = []
         self.counts: list[int] = []
-        self._pieces = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)
+        self._pieces = tempfile.SpooledTemporaryFile(max_size=in_memory)
 
     def __enter__(self) -> Self:
         return self
@@ -119,3 +120,40 @@ class RunWriter:
             places[qid] = start, size
             start += size
         return places
+
+
+def rewrite_runs(
+    batches: RunBatches,
+    make: Callable[[list[Run]], Sequence[Run]],
+    outputs: Sequence[str],
+    merge: Callable[[Sequence[Sequence[str]]], Sequence[str]],
+    *,
+    whole: bool = False,
+) -> None:
+    """Read runs side by side, make new ones of them query by query, and write those.
+
+    ``make`` turns R runs over some queries to one run for each output; several threads call it. ``merge`` gives the
+    order of the queries from the R orders. Runs whose queries stand together are never in memory as a whole, unless
+    ``whole`` is set. Nothing is written before everything has been read.
+    """
+
+    def piece(runs: list[Run]) -> list[tuple[Run, bytes]]:
+        return [(run, format_run(run)) for run in make(runs)]
+
+    try:
+        pieces = (
+            iter([piece(batches.whole())])
+            if whole
+            else map_ordered(lambda parts: piece(batches.make(parts)), batches.batches())
+        )
+        with contextlib.ExitStack() as stack:
+            share = IN_MEMORY // max(len(outputs), 1)
+            writers = [stack.enter_context(RunWriter(path, share)) for path in outputs]
+            for made in pieces:
+                for writer, (run, lines) in zip(writers, made, strict=True):
+                    writer.add(run, lines)
+            order = merge(batches.queries)
+            for writer in writers:
+                writer.write(order)
+    except Scattered:
+        rewrite_runs(batches, make, outputs, merge, whole=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,12 +13,31 @@ from hybridcli.formats.files import name_of, open_output, read_lines
 from hybridcli.records import Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class QueryWeights:
-    """Weights of each query, in the order of ``tags`` (the runs' tags, one a column)."""
+    """Weights of each query, in the order of ``tags`` (the runs' tags, one a column).
+
+    ``unknown``: queries that ``matrix`` was asked for and that have no weights.
+    """
 
     tags: list[str]
     weights: dict[str, tuple[float, ...]]
+    unknown: set[str] = field(default_factory=set)
+
+    def names(self, tags: Sequence[str]) -> bool:
+        """Whether the columns name just these runs, so that each finds its own column in any order."""
+        return sorted(self.tags) == sorted(tags) and len(set(tags)) == len(tags)
+
+    def matrix(self, queries: Sequence[str], tags: Sequence[str]) -> Floats:
+        """Give the weights of queries for runs with these tags, float64[R, Q]; equal weights for unknown queries.
+
+        Columns are found by tag where the tags are just those of the file, otherwise taken in order.
+        """
+        columns = [self.tags.index(tag) for tag in tags] if self.names(tags) else range(len(tags))
+        equal = (1.0 / len(tags),) * len(tags)
+        self.unknown.update(qid for qid in queries if qid not in self.weights)
+        rows = np.array([self.weights.get(qid, equal) for qid in queries], dtype=np.float64)
+        return rows.reshape(-1, len(tags)).T[list(columns)]
 
 
 def read_weights(path: str) -> QueryWeights:

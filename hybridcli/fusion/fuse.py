@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from hybridcli.errors import UsageError
-from hybridcli.fusion.methods import Inputs, Method, find_method, sum_runs
-from hybridcli.fusion.normalization import find_normalization
+from hybridcli.fusion.methods import METHODS, Inputs, Method, find_method, sum_runs
+from hybridcli.fusion.normalization import NORMALIZATIONS, find_normalization
 from hybridcli.fusion.order import Floats32, keep_order, order_pool, round_scores
 from hybridcli.fusion.pool import Pool
+from hybridcli.fusion.weights import check_weights
 from hybridcli.records import Floats, Run, offsets_of, segment_of
 
 DEFAULT_NORM = {"ranks": "none", "scores": "min-max"}
@@ -53,6 +55,33 @@ class Plan:
             else pool.scores
         )
         return Inputs(pool, values, self.rrf_k, self.rbc_p, self.missing)
+
+
+def every_plan(**parameters: Any) -> dict[str, Plan]:
+    """Every method × normalisation that can differ, by a name for its file: ``rrf``, ``combsum.zmuv`` …"""
+    plans = {}
+    for name, entry in METHODS.items():
+        if entry.reads == "ranks":
+            plans[name] = Plan(name, None, **parameters)
+        else:
+            plans |= {f"{name}.{norm}": Plan(name, norm, **parameters) for norm in NORMALIZATIONS}
+    return plans
+
+
+def idle_options(plan: Plan) -> list[str]:
+    """Say which parts of a plan can have no effect on its method."""
+    idle = []
+    if plan.norm is not None and plan.entry.reads == "ranks":
+        idle.append(f"{plan.method} reads ranks only: the normalisation {plan.norm} has no effect")
+    if plan.missing != "zero" and plan.entry.absent != "0":
+        idle.append(f"{plan.method} gives absent documents no score: missing={plan.missing} has no effect")
+    return idle
+
+
+def sums_negatives(pool: Pool, plan: Plan) -> bool:
+    """Whether a sum over runs meets raw negative scores, where absent documents (0) beat retrieved ones."""
+    summed = plan.entry.reads == "scores" and plan.entry.absent == "0"
+    return summed and plan.norm == "none" and plan.missing == "zero" and bool((pool.scores < 0).any())
 
 
 def fused_scores(pool: Pool, plan: Plan, weights: Floats | None = None) -> Floats32:
@@ -100,16 +129,6 @@ def combine(pool: Pool, parts: Floats, weights: Floats) -> Floats32:
     for i in range(len(parts)):
         _keep_run(pool, i, rounded, (lone & active[i])[query])
     return rounded
-
-
-def check_weights(weights: Floats, n_runs: int) -> None:
-    """Refuse weights that are negative, not finite, all zero, or not one a run."""
-    if len(weights) != n_runs:
-        raise UsageError(f"{n_runs} runs need {n_runs} weights, found {len(weights)}")
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise UsageError("weights must be numbers of at least 0")
-    if not (weights > 0).any(axis=0).all():
-        raise UsageError("at least one weight must be above 0")
 
 
 def _keep_run(pool: Pool, i: int, scores: Floats32, chosen: np.ndarray) -> None:

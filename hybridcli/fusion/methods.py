@@ -272,3 +272,8 @@ def _hits(inputs: Inputs) -> Floats:
 def _inverse_squares(inputs: Inputs) -> Floats:
     ranks = inputs.pool.ranks.astype(np.float64)
     return sum_runs(np.divide(1.0, ranks**2, out=np.zeros_like(ranks), where=ranks > 0))
+
+
+def method_rows() -> list[tuple[str, str, str, str, str]]:
+    """One row a method, for help and documents: name, what it reads, absent documents, formula, source."""
+    return [(m.name, m.reads, m.absent, m.formula, m.source) for m in METHODS.values()]

@@ -48,6 +48,11 @@ def find_normalization(name: str) -> Normalization:
     return NORMALIZATIONS[name]
 
 
+def normalization_rows() -> list[tuple[str, str, str]]:
+    """One row a normalisation, for help and documents: name, formula, source."""
+    return [(n.name, n.formula, n.source) for n in NORMALIZATIONS.values()]
+
+
 def reduce_rows(ufunc: np.ufunc, values: Floats, pool: Pool) -> Floats:
     """Reduce float64[R, N] over the rows of each query to float64[R, Q]; NaN for a query without rows."""
     reduced = np.full((len(values), len(pool.queries)), np.nan)

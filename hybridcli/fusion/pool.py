@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -73,6 +74,12 @@ def merge_orders(orders: Sequence[Sequence[str]]) -> list[str]:
             if waiting[after] == 0:
                 heapq.heappush(ready, after)
     return merged if len(merged) == len(followers) else sorted(followers)
+
+
+def only_here(orders: Sequence[Sequence[str]]) -> list[int]:
+    """Count, for each run, the queries that no other run has."""
+    counts = Counter(qid for order in orders for qid in order)
+    return [sum(counts[qid] == 1 for qid in order) for order in orders]
 
 
 def align(runs: Sequence[Run], depth: int | None = None) -> Pool:

@@ -14,6 +14,26 @@ from hybridcli.records import Floats, Ints
 MOST_POINTS = 5_000_000
 
 
+def parse_weights(text: str, n_runs: int) -> Floats | None:
+    """Read ``0.3,0.7`` as weights, float64[R]; None if the text is no list of numbers (a file name, then)."""
+    try:
+        weights = np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        return None
+    check_weights(weights, n_runs)
+    return weights
+
+
+def check_weights(weights: Floats, n_runs: int) -> None:
+    """Refuse weights that are negative, not finite, all zero, or not one a run; float64[R] or float64[R, Q]."""
+    if len(weights) != n_runs:
+        raise UsageError(f"{n_runs} runs need {n_runs} weights, found {len(weights)}")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise UsageError("weights must be numbers of at least 0")
+    if not (weights > 0).any(axis=0).all():
+        raise UsageError("at least one weight must be above 0")
+
+
 def steps_of(step: str | float) -> int:
     """Give how many steps make 1: 20 for 0.05. A step that does not divide 1 is a UsageError."""
     try:
