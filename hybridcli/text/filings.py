@@ -18,8 +18,12 @@ _SMALL_TEXT_WORDS = 30
 _SMALL_TABLES_WORDS = 120
 _PROSE_WORDS = 15
 _BULLET = re.compile(r"[•●○■□▪▫◦‣⁃·∙►▶➢✓✔☐☑☒†‡*]|\(?\w{1,3}\)")
-_FOOTNOTE = re.compile(r"\*{1,4}\s?\S|[†‡§¹²³⁴⁵]|\(?\w{1,2}\)\s?\S|\d\s?[A-Z]|see accompanying|the accompanying notes", re.I)
-_LEAD_IN = re.compile(r":$|\bfollowing (?:table|is a|sets|summar)|\bas follows\b|\btables? below\b|\bpresented below\b")
+_FOOTNOTE = re.compile(
+    r"\*{1,4}\s?\S|[†‡§¹²³⁴⁵]|\(?\w{1,2}\)\s?\S|\d\s?[A-Z]|see accompanying|the accompanying notes", re.I
+)
+_LEAD_IN = re.compile(
+    r":$|\bfollowing (?:table|is a|sets|summar)|\bas follows\b|\btables? below\b|\bpresented below\b"
+)
 
 
 @dataclass(slots=True)
@@ -96,16 +100,19 @@ def _blocks(reading: Reading) -> list[_Block]:
         block.furniture = number in repeated
         if not block.furniture:
             above, below = blocks[number - 1 : number], blocks[number + 1 : number + 2]
-            lonely = all(_ends(other) for other in above) and any(
-                other.table is not None or other.words > _PROSE_WORDS for other in below
-            )
+            lonely = all(_ends(other) for other in above) and any(_is_body(other) for other in below)
             block.rank = heading_rank(block.text, all(reading.bold[block.first : block.last]), lonely)
     return blocks
 
 
 def _ends(block: _Block) -> bool:
     """Whether nothing of this block can go on in the next line."""
-    return bool(block.table or block.rank or block.furniture) or block.text[-1] in ".:;!?”\""
+    return bool(block.table or block.rank or block.furniture) or block.text[-1] in '.:;!?”"'
+
+
+def _is_body(block: _Block) -> bool:
+    """Whether this block can be what a heading stands above: a table, a paragraph, a sentence."""
+    return block.table is not None or block.words > _PROSE_WORDS or (block.words > 4 and block.text[-1] in ".:")
 
 
 def _joined(reading: Reading, first: int, last: int) -> list[str]:
@@ -178,9 +185,13 @@ def _merge(drafts: list[_Draft]) -> list[_Draft]:
 
 def _are_footnotes(lines: list[_Block]) -> bool:
     """Whether all lines below a table belong to it, or are page furniture."""
-    return all(
-        line.furniture or (not line.rank and (line.words < 4 or _FOOTNOTE.match(line.text))) for line in lines
-    ) and sum(line.words for line in lines) <= _CAPTION_WORDS
+    return (
+        all(
+            line.furniture or (not line.rank and (line.words < 4 or _FOOTNOTE.match(line.text)))
+            for line in lines
+        )
+        and sum(line.words for line in lines) <= _CAPTION_WORDS
+    )
 
 
 def _write(drafts: list[_Draft], reading: Reading, doc: str) -> list[Unit]:

@@ -9,11 +9,12 @@ NONE, PLAIN, SECTION = range(3)
 _SECTION = re.compile(
     r"(?:PART|Part)\s+[IVX]{1,4}\b|(?:ITEM|Item)s?\s*\d{1,2}[A-C]?\b|(?:NOTE|Note)\s+(?:\d{1,2}|[A-Z])\b"
 )
-_NUMBERED_SECTION = re.compile(r"\(?\d{1,2}[.)]\s?[A-Z][A-Za-z]{2}|[A-Z]\.\s?[A-Z]{3}")
+_NUMBERED_SECTION = re.compile(r"\d{1,2}\.\s?[A-Z][A-Za-z]{2}|[A-Z]\.\s?[A-Z]{3}")
 _AFTER_NUMBER = re.compile(r"\s*(?:[.:,–—-]|$)")
 _CONTINUED = re.compile(r"\s*\(?\bcontinued\b\)?\.?", re.I)
 _NOT_A_TITLE = re.compile(
-    r"[^A-Za-z\d“\"]|\d[\d,.]*\s*%?$|.*[,;:]$|.*\b(?:19|20)\d\d$|table of contents$|page\b|years? ended\b|as of\b|at \w+ \d", re.I
+    r"[^A-Za-z\d“\"]|\d[\d,.]*\s*%?$|.*[,;:]$|.*\b(?:19|20)\d\d$|table of contents$|page\b|years? ended\b|as of\b|at \w+ \d",
+    re.I,
 )
 _LETTERS = re.compile(r"[A-Za-z]{3}|[A-Z]{2}")
 _MOST_WORDS = 25
@@ -31,9 +32,11 @@ def heading_rank(line: str, bold: bool, lonely: bool) -> int:
         return NONE
     section = _SECTION.match(line)
     upper = line.isupper()
-    if section is not None and (bold or upper or (_AFTER_NUMBER.match(line, section.end()) and line[-1] not in ".,;")):
+    if section is not None and (
+        bold or upper or (_AFTER_NUMBER.match(line, section.end()) and line[-1] not in ".,;")
+    ):
         return SECTION
-    if bold and line[-1] not in ",;" and _NUMBERED_SECTION.match(line):
+    if (bold or (lonely and words <= _MOST_PLAIN_WORDS)) and line[-1] not in ",;:." and _NUMBERED_SECTION.match(line):
         return SECTION
     if _NOT_A_TITLE.match(line) is not None:
         return NONE

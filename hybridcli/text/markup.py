@@ -71,7 +71,9 @@ def parse_tree(data: bytes) -> Any:
 
     text = decode(data)
     if "\0" in text:
-        raise DataError("not HTML: it holds NUL bytes; give a text file (gzip is unpacked, PDF and Word are not)")
+        raise DataError(
+            "not HTML: it holds NUL bytes; give a text file (gzip is unpacked, PDF and Word are not)"
+        )
     if not _TAG.search(text):
         raise DataError("not HTML: it holds no tag; plain text goes in as JSONL or TSV")
     encoded = text.encode("utf-8", "replace")

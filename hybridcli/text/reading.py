@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from hybridcli.text.tables import Cell, Table, lay_out
 
-INLINE, BLOCK, BREAK, ROW, CELL, TABLE, SKIP, FIGURE, FACT, CONTINUATION, STRONG, HEADING, PREFORMATTED = range(13)
+INLINE, BLOCK, BREAK, ROW, CELL, TABLE, SKIP, FIGURE, FACT, CONTINUATION, STRONG, HEADING, PREFORMATTED = (
+    range(13)
+)
 
 _KINDS = {
     BLOCK: "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
@@ -238,7 +240,9 @@ class Reader:
             self.flush()
         elif kind == FACT or kind == CONTINUATION:
             concept = element.get("name", "") if kind == FACT else self.concepts.get(element.get("id"), "")
-            following = element.get("continuedAt") or element.get("continuedat")  # HTML parsers lower the case
+            following = element.get("continuedAt") or element.get(
+                "continuedat"
+            )  # HTML parsers lower the case
             if following:
                 self.concepts[following] = concept
             return concept, here, self.length
@@ -266,7 +270,9 @@ class Reader:
                 reading.tables.append(table)
         elif mark[0]:
             concept, first, start = mark
-            last, end = (here, self.length) if self.length else (here - 1, len(reading.pieces[-1]) if here else 0)
+            last, end = (
+                (here, self.length) if self.length else (here - 1, len(reading.pieces[-1]) if here else 0)
+            )
             if (first, start) < (last, end):
                 reading.facts.append(Fact(concept, first, start, last, end))
 

@@ -27,7 +27,9 @@ _PERIOD = re.compile(
     r"|\b(?:years?|months?|weeks?|quarters?|fiscal|periods?) (?:ended|ending)\b|\bas of\b",
     re.I,
 )
-_UNIT_LINE = re.compile(r"\(?(?:dollars |amounts |shares |tabular )?in (?:thousands|millions|billions)\b|\(.*\)$", re.I)
+_UNIT_LINE = re.compile(
+    r"\(?(?:dollars |amounts |shares |tabular )?in (?:thousands|millions|billions)\b|\(.*\)$", re.I
+)
 _MOST_HEADER_ROWS = 6
 _LONG_CELL = 500
 """Characters from which a cell is prose: two of them fill a window of 160 words."""
@@ -112,27 +114,14 @@ def lay_out(table: Table, holds_table: bool, pieces: list[str], before: list[str
     """Decide whether ``table`` shows data (True) or only places text, and set what stands before its pieces.
 
     Data: a line a row, a tab between cells, a blank between the lines of a cell. Text: a bullet and what follows
-    share a line, as do short cells; everything else is a line of its own.
+    share a line, as do short cells; everything else is a line of its own. A table that holds another table with
+    data (``holds_table``) only places it.
     """
-    rows = [row for row in table.rows if row]
-    texts = [[" ".join(pieces[cell.first : cell.last]) for cell in row] for row in rows]
-    joints: dict[int, str] = {}
-    merged_rows, merged_texts = [], []
+    if holds_table or not any(table.rows):
+        return False
+    rows, texts, joints = _join_cells([row for row in table.rows if row], pieces)
+    data = _shows_data(texts)
     for row, cells in zip(rows, texts, strict=True):
-        merged, merged_text = row[:1], cells[:1]
-        for cell, text in zip(row[1:], cells[1:], strict=True):
-            glue = joint(merged_text[-1], text)
-            if glue is None:
-                merged.append(cell)
-                merged_text.append(text)
-            else:
-                joints[cell.first] = glue
-                merged[-1] = Cell(merged[-1].first, cell.last, merged[-1].column, cell.end_column)
-                merged_text[-1] += glue + text
-        merged_rows.append(merged)
-        merged_texts.append(merged_text)
-    data = not holds_table and _shows_data(merged_texts)
-    for row, cells in zip(merged_rows, merged_texts, strict=True):
         left = ""
         for number, (cell, text) in enumerate(zip(row, cells, strict=True)):
             if number:
@@ -146,11 +135,34 @@ def lay_out(table: Table, holds_table: bool, pieces: list[str], before: list[str
     for piece, glue in joints.items():
         before[piece] = glue
     if data:
-        table.header_rows = _count_header_rows(merged_rows, merged_texts, bold)
-        first = merged_rows[0]
-        if len(first) == 1 and all(bold[first[0].first : first[0].last]) and not _PERIOD.search(merged_texts[0][0]):
-            table.title = merged_texts[0][0]
+        table.header_rows = _count_header_rows(rows, texts, bold)
+        corner = rows[0][0]
+        if corner.column == 0:
+            table.title = _title(texts[0], all(bold[corner.first : corner.last]))
     return data
+
+
+def _join_cells(rows: list[list[Cell]], pieces: list[str]) -> tuple[list[list[Cell]], list[list[str]], dict[int, str]]:
+    """Make one cell of neighbours that a reader takes for one; give cells, their texts, and what joins which piece."""
+    joined_rows, joined_texts = [], []
+    joints: dict[int, str] = {}
+    for row in rows:
+        cells: list[Cell] = []
+        texts: list[str] = []
+        for cell in row:
+            first, last = cell.first, cell.last
+            text = pieces[first] if last == first + 1 else " ".join(pieces[first:last])
+            glue = joint(texts[-1], text) if texts else None
+            if glue is None:
+                cells.append(cell)
+                texts.append(text)
+            else:
+                joints[first] = glue
+                cells[-1] = Cell(cells[-1].first, last, cells[-1].column, cell.end_column)
+                texts[-1] += glue + text
+        joined_rows.append(cells)
+        joined_texts.append(texts)
+    return joined_rows, joined_texts, joints
 
 
 def _shows_data(rows: list[list[str]]) -> bool:
@@ -164,6 +176,15 @@ def _shows_data(rows: list[list[str]]) -> bool:
         return False
     sizes = [len(cell) for row in rows for cell in row]
     return 2 * sum(size for size in sizes if size > _LONG_CELL) < sum(sizes)
+
+
+def _title(cells: list[str], bold: bool) -> str:
+    """The first cell of a table's first row if it names the table: in bold type, or with only periods beside it."""
+    name, *others = cells
+    if " " not in name or name[-1] in ".,:;" or _PERIOD.search(name) or _UNIT_LINE.match(name):
+        return ""
+    periods = all(_PERIOD.search(cell) and not is_amount(cell) for cell in others)
+    return name if periods and (others or bold) else ""
 
 
 def _count_header_rows(rows: list[list[Cell]], texts: list[list[str]], bold: list[bool]) -> int:
