@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +13,7 @@ import typer
 from hybridcli.console import note, track, warn
 from hybridcli.errors import DataError, UsageError
 from hybridcli.formats.documents import read_documents
-from hybridcli.formats.files import name_of, open_output, write_text
+from hybridcli.formats.files import STDIN, name_of, open_output, require_one_stdout, write_text
 from hybridcli.formats.windows import window_line
 from hybridcli.options import Output
 from hybridcli.records import Unit
@@ -21,12 +21,11 @@ from hybridcli.text.budget import Budget, cut_all
 from hybridcli.text.cutting import Cut
 from hybridcli.text.facts import concept_words, concepts_of
 from hybridcli.text.filings import parse_filing
-from hybridcli.text.tally import Tally, distribution
+from hybridcli.text.tally import Tally
 from hybridcli.text.tokens import Tokens, load_tokens
 
 WORDS = 160
 MAX_TOKENS = 512
-LISTED = 20
 
 
 def window(
@@ -99,20 +98,19 @@ def window(
 
     Example: hybridcli window filings/ -o windows.jsonl --carry-headings --tokenizer minilm
     """
+    require_one_stdout(output, facts, fact_labels, over_budget)
+    _require_output_outside(docs, output)
     counter = load_tokens(tokenizer) if tokenizer is not None else None
     budget = _budget(counter, max_tokens, split_over_budget, over_budget)
     how = Cut(*_size(words, tokens, uncut, overlap, counter), carry_headings, counter if tokens else None)
-    tally = Tally()
+    tally = Tally(budget)
     labels: set[str] = set()
-    over: list[tuple[str, int]] = []
     with ExitStack() as outputs:
         windows_file = outputs.enter_context(open_output(output))
         facts_file = outputs.enter_context(open_output(facts)) if facts is not None else None
         for cut in cut_all(_units(docs, lenient, tally), how, budget):
             tally.add(cut)
             windows_file.writelines(map(window_line, cut.windows))
-            if budget is not None:
-                over += budget.over(cut)
             if facts_file is not None or fact_labels is not None:
                 found = list(concepts_of(cut.unit, cut.windows))
                 labels.update(concept for _, concept in found)
@@ -122,12 +120,21 @@ def window(
             rows = ({"id": concept, "text": concept_words(concept)} for concept in sorted(labels))
             write_text(fact_labels, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
         if over_budget is not None:
-            write_text(over_budget, "".join(f"{name}\t{count}\n" for name, count in over))
+            write_text(over_budget, "".join(f"{name}\t{count}\n" for name, count in tally.over))
     tally.close()
     for line in tally.lines():
         note(line)
-    if budget is not None:
-        _report_tokens(tally, budget, over, listed=over_budget is None)
+    warning = tally.warning(listed=over_budget is None)
+    if warning is not None:
+        warn(warning)
+
+
+def _require_output_outside(docs: list[str], output: str) -> None:
+    """Refuse to write windows among the documents, where the next run would read them as documents."""
+    place = Path(output).resolve()
+    for folder in docs:
+        if output != STDIN and Path(folder).resolve() in place.parents:
+            raise UsageError(f"{output} would lie among the documents of {folder}; write it elsewhere")
 
 
 def _size(
@@ -167,20 +174,3 @@ def _units(docs: list[str], lenient: bool, tally: Tally) -> Iterator[Unit]:
             yield from units
         else:
             yield Unit(document.docno, 0, "text", document.passage, document.title)
-
-
-def _report_tokens(tally: Tally, budget: Budget, over: list[tuple[str, int]], *, listed: bool) -> None:
-    if tally.tokens:
-        note(f"tokens a window: {distribution(tally.tokens)}; {budget.max_tokens} fit")
-    if budget.split:
-        note(f"{tally.split:,} windows were over {budget.max_tokens} tokens and were cut again")
-    if over:
-        warn(
-            f"{len(over):,} windows ({len(over) / len(tally.tokens):.3%}) are over {budget.max_tokens} tokens"
-        )
-        for name, count in over[:LISTED] if listed else ():
-            print(f"  {name}\t{count}", file=sys.stderr)
-        if listed and len(over) > LISTED:
-            print(f"  … and {len(over) - LISTED:,} more: --over-budget FILE lists them all", file=sys.stderr)
-    else:
-        note(f"no window is over {budget.max_tokens} tokens")

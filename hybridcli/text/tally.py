@@ -8,15 +8,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hybridcli.text.budget import CutUnit
+from hybridcli.text.budget import Budget, CutUnit
 
 SHOWN = 5
+LISTED = 20
 
 
 class Tally:
-    """Counts documents, units and windows while they stream by; keeps a few bytes for each."""
+    """Counts documents, units and windows while they stream by; keeps a few bytes for each.
 
-    def __init__(self) -> None:
+    ``over``: (window id, tokens) of the windows over the budget.
+    """
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self.budget = budget
+        self.over: list[tuple[str, int]] = []
         self.units = {"text": 0, "table": 0}
         self.words = array("q")
         self.tokens = array("q")
@@ -38,7 +44,9 @@ class Tally:
         self._windows[len(self._windows) - len(self._open)] += len(cut.windows)
         self.units[cut.unit.kind] += 1
         self.words.extend(window.end - window.start for window in cut.windows)
-        self.tokens.extend(cut.tokens or ())
+        if self.budget is not None:
+            self.tokens.extend(cut.tokens or ())
+            self.over += self.budget.over(cut)
         self.split += cut.split
 
     def close(self) -> None:
@@ -65,6 +73,24 @@ class Tally:
         if self.words:
             yield f"words a window: {distribution(self.words)}"
             yield f"windows a document: {distribution(self._windows)}"
+        if self.budget is not None and self.tokens:
+            yield f"tokens a window: {distribution(self.tokens)}; {self.budget.max_tokens} fit"
+            if self.budget.split:
+                yield f"{self.split:,} windows were over {self.budget.max_tokens} tokens and were cut again"
+            if not self.over:
+                yield f"no window is over {self.budget.max_tokens} tokens"
+
+    def warning(self, *, listed: bool) -> str | None:
+        """Say how many windows are over the budget, with the first of them if ``listed``; None if none is."""
+        if self.budget is None or not self.over:
+            return None
+        share = len(self.over) / len(self.tokens)
+        lines = [f"{len(self.over):,} windows ({share:.3%}) are over {self.budget.max_tokens} tokens"]
+        if listed:
+            lines += [f"  {name}\t{count}" for name, count in self.over[:LISTED]]
+            if len(self.over) > LISTED:
+                lines.append(f"  … and {len(self.over) - LISTED:,} more: --over-budget FILE lists them all")
+        return "\n".join(lines)
 
 
 def distribution(counts: array[int]) -> str:
