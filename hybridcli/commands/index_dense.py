@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from hybridcli.console import note
 from hybridcli.errors import UsageError
 from hybridcli.formats.documents import read_passages
-from hybridcli.formats.files import note_output
+from hybridcli.formats.files import STDIN, note_output
 from hybridcli.formats.tables import read_ids
 from hybridcli.formats.vectors import read_vectors
 from hybridcli.options import Devices, ModelName
@@ -88,7 +89,9 @@ def index_dense(
     else:
         if windows is None or ids is not None:
             raise UsageError("give WINDOWS to encode, or --embeddings with --ids")
-        loss, limit = dense.build(output, read_passages(windows), spec, how)
+        kept = list(read_passages(STDIN)) if windows == STDIN else None
+        source = partial(read_passages, windows) if kept is None else partial(iter, kept)
+        loss, limit = dense.build(output, source, spec, how)
         note(f"indexed {loss.passages:,} passages: {output}")
         note(loss.report(limit))
     note_output(output)

@@ -102,9 +102,9 @@ def build(folder: Path, kind: str, values: Mapping[str, int], vectors: Vectors) 
     index = faiss.index_factory(vectors.shape[1], description, faiss.METRIC_INNER_PRODUCT)
     if kind == "hnsw":
         index.hnsw.efConstruction = values["ef_construction"]
-    for owner in (index, getattr(index, "pq", None)):
-        if hasattr(owner, "cp"):
-            owner.cp.min_points_per_centroid = 1  # a small collection is no reason for a warning by faiss
+    for clustered in (index, getattr(index, "pq", index)):
+        if hasattr(clustered, "cp"):
+            clustered.cp.min_points_per_centroid = 1  # a small collection is no reason for a warning by faiss
     threads = faiss.omp_get_max_threads()
     faiss.omp_set_num_threads(
         values.get("threads", threads)

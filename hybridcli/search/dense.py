@@ -22,6 +22,7 @@ from hybridcli.search.encoding import (
     encode_collection,
     encode_texts,
     loss_of,
+    survey,
     write_vectors,
 )
 from hybridcli.search.engines import SearchOptions
@@ -56,14 +57,18 @@ class BuildOptions:
 
 
 def build(
-    path: str, passages: Iterable[tuple[str, str]], spec: ModelSpec, how: BuildOptions
+    path: str, source: Callable[[], Iterable[tuple[str, str]]], spec: ModelSpec, how: BuildOptions
 ) -> tuple[Loss, int | None]:
-    """Encode (docno, text) passages and write the index, or a shard of it.
+    """Encode the (docno, text) passages of ``source``, which is read twice; write the index, or a shard of it.
 
     Gives what the encoder never saw, and its limit in tokens.
 
     Interrupted or killed, the same call goes on where it stood; the finished index is the same to the byte.
     """
+    place = shard_path(path, how.shard)
+    if how.shard[1] == 1:
+        require_free(Path(path))
+    count = survey(source())
     encoder = load_encoder(spec, how.devices)
     batch = how.batch or encoder.batch
     spec = replace(
@@ -74,14 +79,15 @@ def build(
         max_length=encoder.max_length,
     )
     make_shard_folder(path, how.shard)
-    place = shard_path(path, how.shard)
     require_free(Path(place))
     dim = spec.dim or encoder.dim
     task = {"model": asdict(spec), "batch": batch, "shard": list(how.shard)}
     folder = Path(place).with_name(f".{Path(place).name}.part")
     workspace = Workspace(folder, task, dim)
     try:
-        encoded = encode_collection(passages, encoder, workspace, batch=batch, dim=spec.dim, shard=how.shard)
+        encoded = encode_collection(
+            source(), count, encoder, workspace, batch=batch, dim=spec.dim, shard=how.shard
+        )
         options = {**task, "dim": dim, "collection": encoded.collection}
         _assemble(place, folder, encoded, options, how, _probe(encoder, spec))
     finally:

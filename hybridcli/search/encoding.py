@@ -21,6 +21,7 @@ import numpy as np
 
 from hybridcli.console import note, track
 from hybridcli.errors import DataError, InterruptedRun, UsageError
+from hybridcli.search.index import sorted_order
 from hybridcli.search.models import Encoder, Vectors, unit_rows
 
 BLOCK = 16_384
@@ -123,6 +124,7 @@ class Workspace:
         try:
             fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            self._journal.close()
             raise UsageError(f"{folder}: another process is working on this index") from None
         self._vectors: BinaryIO = open(folder / VECTORS, "a+b", buffering=0)
         if not self._same_task(task):
@@ -197,8 +199,14 @@ class Workspace:
         self._journal.close()
 
 
+def survey(passages: Iterable[Passage]) -> int:
+    """Read the collection once before the long work: count it, and refuse docnos that a run cannot hold."""
+    return len(sorted_order([docno for docno, _ in passages]))
+
+
 def encode_collection(
     passages: Iterable[Passage],
+    count: int,
     encoder: Encoder,
     workspace: Workspace,
     *,
@@ -206,7 +214,7 @@ def encode_collection(
     dim: int | None,
     shard: tuple[int, int] = (1, 1),
 ) -> Encoded:
-    """Encode shard ``(i, n)`` of the collection (batches i - 1, i - 1 + n, …), going on where an earlier run ended.
+    """Encode shard ``(i, n)`` of ``count`` passages (batches i - 1, i - 1 + n, …), going on where a run ended.
 
     Raises InterruptedRun on Ctrl-C (finished batches are kept), DataError when the model gives no finite numbers.
     """
@@ -214,20 +222,13 @@ def encode_collection(
     collection = hashlib.sha256()
     if workspace.batches:
         note(f"going on after {workspace.batches:,} batches of an interrupted run")
-    source, number, seen = iter(passages), 0, 0
+    groups = _groups(passages, collection, batch, encoder.lanes, shard)
+    total = -(-count // (batch * shard[1] * encoder.lanes))
     try:
-        while block := list(islice(source, BLOCK)):
-            _feed(collection, block)
-            plan = longest_first([text for _, text in block], batch)
-            mine = [places for at, places in enumerate(plan, number) if at % shard[1] == shard[0] - 1]
-            groups = [mine[start : start + encoder.lanes] for start in range(0, len(mine), encoder.lanes)]
-            title = f"encoding passages {seen + 1:,} to {seen + len(block):,}"
-            number, seen = number + len(plan), seen + len(block)
-            for group in track(groups, title, len(groups)):
-                batches = [[block[place] for place in places] for places in group]
-                encoded.docnos += [docno for rows in batches for docno, _ in rows]
-                for loss in _take_or_encode(batches, encoder, workspace, dim):
-                    encoded.loss.add(loss)
+        for batches in track(groups, "encoding", total):
+            encoded.docnos += [docno for rows in batches for docno, _ in rows]
+            for loss in _take_or_encode(batches, encoder, workspace, dim):
+                encoded.loss.add(loss)
     except KeyboardInterrupt:
         raise InterruptedRun(
             f"interrupted after {encoded.loss.passages:,} passages; the same command goes on from there"
@@ -235,6 +236,20 @@ def encode_collection(
     workspace.stop_taking()
     encoded.collection = collection.hexdigest()
     return encoded
+
+
+def _groups(
+    passages: Iterable[Passage], collection: hashlib._Hash, batch: int, lanes: int, shard: tuple[int, int]
+) -> Iterator[list[list[Passage]]]:
+    """Yield the shard's batches, ``lanes`` at a time, and feed every passage to the hash ``collection``."""
+    source, number = iter(passages), 0
+    while block := list(islice(source, BLOCK)):
+        _feed(collection, block)
+        plan = longest_first([text for _, text in block], batch)
+        mine = [places for at, places in enumerate(plan, number) if at % shard[1] == shard[0] - 1]
+        number += len(plan)
+        for start in range(0, len(mine), lanes):
+            yield [[block[place] for place in places] for places in mine[start : start + lanes]]
 
 
 def _take_or_encode(
