@@ -40,7 +40,7 @@ def _root(
 
 
 # in the order of the pipeline: one module a subcommand, holding a function of the same name
-COMMANDS: tuple[str, ...] = ("window", "index_sparse", "index_dense", "retrieve", "fuse", "oracle")
+COMMANDS: tuple[str, ...] = ("window", "index_sparse", "index_dense", "retrieve", "fuse", "oracle", "route", "weigh")
 RUN_WRITERS = frozenset({"retrieve", "fuse", "oracle", "route", "rerank"})
 
 for _name in COMMANDS:

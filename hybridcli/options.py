@@ -37,7 +37,8 @@ Devices = Annotated[
     typer.Option("--device", metavar="NAME,…", help="cpu, cuda:0 …; several share the work (a GPU if any)."),
 ]
 QrelsFile = Annotated[
-    str, typer.Option("--qrels", metavar="FILE", help="Judgements: qid 0 docno rel, or qid reference docno rel.")
+    str,
+    typer.Option("--qrels", metavar="FILE", help="Judgements: qid 0 docno rel, or qid reference docno rel."),
 ]
 GroupsFile = Annotated[
     str | None,
@@ -66,3 +67,97 @@ Forced = Annotated[
     list[str] | None,
     typer.Option("--force", metavar="'RUN>0'", help="Try only weights that give RUN some. Repeatable."),
 ]
+TopicsFile = Annotated[
+    str | None,
+    typer.Option("--topics", metavar="FILE", help="Queries' texts: TSV qid<TAB>text, JSONL, TREC."),
+]
+FeaturesFile = Annotated[
+    str | None,
+    typer.Option("--features", metavar="FILE", help="More features: TSV, first line #qid<TAB>name<TAB>name…"),
+]
+WordFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--words",
+        metavar="LIST=FILE",
+        help="Replace a word list: tickers, acronyms, comparison_words, statement_words. Repeatable.",
+    ),
+]
+CategoriesFile = Annotated[
+    str | None, typer.Option("--categories", metavar="FILE", help="TSV qid<TAB>category.")
+]
+DenseIndex = Annotated[
+    str | None,
+    typer.Option("--index", metavar="DENSE", help="Encode the topics with this dense index's model."),
+]
+Embeddings = Annotated[
+    str | None, typer.Option("--embeddings", metavar="NPY", help="Queries' vectors, made elsewhere.")
+]
+EmbeddingIds = Annotated[
+    str | None, typer.Option("--ids", metavar="FILE", help="Their qids, one a line (those of --topics).")
+]
+RrfK = Annotated[float, typer.Option("--rrf-k", help="RRF's constant.")]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option("-m", "--measure", help="nDCG@10, RefHit@10 …; the first makes the choices. Repeatable."),
+]
+RunFormat = Annotated[str, typer.Option("--format", help="table, tsv or json.")]
+Keep = Annotated[int | None, typer.Option("-k", min=1, help="Documents written for each query.")]
+Folds = Annotated[int, typer.Option("--folds", help="Parts that the groups are dealt to.")]
+Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Different dealings; values are averaged.")]
+LeaveOneOut = Annotated[
+    bool,
+    typer.Option("--leave-one-group-out", help="Hold out each group once; choose by the groups' macro mean."),
+]
+Validation = Annotated[
+    float,
+    typer.Option(
+        "--validation", min=0.0, max=0.9, help="Share of the training groups that choices are made on."
+    ),
+]
+Routers = Annotated[
+    list[str],
+    typer.Option(
+        "--router", help="A name of the list below, or all: those whose inputs are given. Repeatable."
+    ),
+]
+Trees = Annotated[int, typer.Option("--trees", min=1, help="Trees of the forest.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=0, help="Threads that grow trees; 0: one a core.")]
+WorkFile = Annotated[
+    str | None,
+    typer.Option(
+        "--work", metavar="FILE", help="Keep finished folds here; the same command goes on from them."
+    ),
+]
+OutputFolder = Annotated[
+    str | None,
+    typer.Option("--out-dir", metavar="DIR", help="Write each router's run, weights and per-query values."),
+]
+RepeatRuns = Annotated[bool, typer.Option("--repeat-runs", help="In DIR, also write each repeat's run.")]
+SavedRouter = Annotated[
+    str | None,
+    typer.Option("--save", metavar="FILE", help="Also fit on all queries and save, for hybridcli weigh."),
+]
+RunOutput = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the fused run; '-' is stdout.")
+]
+CurveFile = Annotated[
+    str | None, typer.Option("--curve", metavar="FILE", help="Write the mean at every point, TSV.")
+]
+PlotFile = Annotated[
+    str | None, typer.Option("--plot", metavar="FILE", help="Draw that curve: .svg, .pdf or .png.")
+]
+WeightsOut = Annotated[
+    str | None,
+    typer.Option(
+        "--weights-out", metavar="FILE", help="Write each query's best weights, for fuse --weights."
+    ),
+]
+RrfKs = Annotated[
+    list[float] | None, typer.Option("--rrf-k", help="RRF's constant (60); several are all tried.")
+]
+Firsts = Annotated[
+    list[int] | None,
+    typer.Option("--first", min=1, help="Also: what the first K of each run can answer at all (10)."),
+]
+Replicates = Annotated[int, typer.Option("--replicates", min=1, help="Bootstrap replicates.")]

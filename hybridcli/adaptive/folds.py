@@ -14,16 +14,13 @@ from hybridcli.records import Codes
 REDRAWS = 1000
 
 
-def group_codes(queries: Sequence[str], groups: dict[str, str] | None) -> tuple[Codes, list[str]]:
-    """Number the groups of Q queries: (int32[Q], their names in ascending order).
+def group_codes(of_query: Sequence[str]) -> Codes:
+    """Number the groups of Q queries in ascending order of their names: int32[Q].
 
-    Without groups each query is its own group, so that every split below is a plain query split.
-    The caller has checked that each query has a group; a missing one is a KeyError.
+    Without groups give the qids: each query is then its own group, and every split below a plain query split.
     """
-    of_query = list(queries) if groups is None else [groups[qid] for qid in queries]
-    names = sorted(set(of_query))
-    number = {name: i for i, name in enumerate(names)}
-    return np.array([number[name] for name in of_query], dtype=np.int32), names
+    number = {name: i for i, name in enumerate(sorted(set(of_query)))}
+    return np.array([number[name] for name in of_query], dtype=np.int32)
 
 
 def deal(sizes: NDArray[np.int64], folds: int, rng: np.random.Generator) -> Codes:
@@ -75,7 +72,7 @@ def repeated_folds(groups: Codes, folds: int, repeats: int, seed: int) -> Codes:
     return np.array(drawn, dtype=np.int32)
 
 
-def leave_one_group_out(groups: Codes) -> Codes:
+def leave_one_out(groups: Codes) -> Codes:
     """One repetition with a fold for each group: int32[1, Q]."""
     if len(np.unique(groups)) < 2:
         raise UsageError("--leave-one-group-out needs at least 2 groups")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterator, MutableMapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from zlib import crc32
@@ -58,6 +59,31 @@ class Problem:
     def best_ranks(self) -> Codes:
         """Best rank of a relevant document in each run: int32[R, Q], 0 where there is none."""
         return self.contest.best_ranks()
+
+    def fingerprint(self, folds: Codes) -> str:
+        """A hash of everything that cells depend on; the number of threads is not part of it."""
+        digest = hashlib.sha256()
+        contest, inputs = self.contest, self.inputs
+        for array in (
+            *(contest.offsets, contest.parts, contest.ranks, contest.hit_rows, contest.hit_grades),
+            *(contest.pair_hits, contest.pair_references, contest.judgments.grades),
+            *(inputs.top_scores, inputs.features, inputs.embeddings),
+            *(self.points, self.groups, folds),
+        ):
+            digest.update(repr(None if array is None else (array.shape, str(array.dtype))).encode())
+            digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
+        plain = replace(self.settings, jobs=1)
+        rest = (
+            inputs.categories,
+            self.measure.name,
+            self.missed,
+            self.macro,
+            self.validation,
+            self.seed,
+            plain,
+        )
+        digest.update(repr(rest).encode())
+        return digest.hexdigest()
 
     def training(self, rows: Ints, split: np.random.Generator | None) -> Training:
         """What a router may see of the training queries ``rows``; nothing of any other query is in it."""
@@ -144,3 +170,65 @@ def cross_fit(problem: Problem, router: Router, folds: Codes, done: Cells) -> It
                 choices.append((str(cell["choice"]), int(cell["tied"])))
                 yield None
     yield Routed(router.name, weights, choices)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reached:
+    """A router's out-of-fold values, float64[measures, repeats, Q]."""
+
+    routed: Routed
+    values: Floats
+
+    @property
+    def averaged(self) -> Floats:
+        """Each query's values averaged over the repeats, so that every query counts once: float64[measures, Q]."""
+        averaged: Floats = self.values.mean(axis=1)
+        return averaged
+
+
+def reach_of(problem: Problem, routed: Routed, measures: Sequence[Measure]) -> Reached:
+    """Evaluate out-of-fold weights."""
+    return Reached(routed, problem.contest.values(measures, routed.weights))
+
+
+def describe(
+    problem: Problem, measures: Sequence[Measure], reached: Sequence[Reached], *, grouped: bool
+) -> dict[str, Any]:
+    """Say what the routers reached, as plain data.
+
+    ``value``: mean over queries of the value averaged over repeats. ``deviation``: of the repeats' means.
+    ``macro``: mean of the groups' means. ``headroom``: the share reached of the way from equal weights to the
+    per-query oracle on the grid (``landmarks``). ``choices``: how many fits made each choice, and how many tied.
+    """
+    contest = problem.contest
+    equal = contest.values(measures, np.full((1, contest.n_runs), 1 / contest.n_runs))[:, 0].mean(axis=1)
+    oracle = contest.values(measures, problem.points).max(axis=1).mean(axis=1)
+    rows = []
+    for result in reached:
+        for number, measure in enumerate(measures):
+            averaged, by_repeat = result.averaged[number], result.values[number].mean(axis=1)
+            gap = oracle[number] - equal[number]
+            row = {
+                "router": result.routed.router,
+                "measure": measure.name,
+                "value": float(averaged.mean()),
+                "deviation": float(by_repeat.std(ddof=1)) if len(by_repeat) > 1 else None,
+                "headroom": float((averaged.mean() - equal[number]) / gap) if gap > 0 else None,
+            }
+            if grouped:
+                sums, sizes = np.bincount(problem.groups, weights=averaged), np.bincount(problem.groups)
+                row["macro"] = float((sums / sizes).mean())
+            rows.append(row)
+    return {
+        "n": contest.size,
+        "measures": [measure.name for measure in measures],
+        "groups": int(problem.groups.max()) + 1 if grouped else None,
+        "validation": problem.validation,
+        "seed": problem.seed,
+        "rows": rows,
+        "landmarks": [[float(low), float(high)] for low, high in zip(equal, oracle, strict=True)],
+        "choices": {
+            result.routed.router: {"counts": result.routed.stability(), "ties": result.routed.ties()}
+            for result in reached
+        },
+    }

@@ -23,9 +23,11 @@ from hybridcli.adaptive.models import (
     softmax_path,
     state_of,
 )
-from hybridcli.adaptive.training import Fitted, Inputs, Training, first_best, normalised, router
+from hybridcli.adaptive.training import ROUTERS, Fitted, Inputs, Training, first_best, normalised, router
 from hybridcli.errors import UsageError
 from hybridcli.records import Floats
+
+__all__ = ["ROUTERS", "written"]
 
 STUDY_A = "arXiv 2608.00183"
 

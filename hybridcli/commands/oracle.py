@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from hybridcli import __version__, options
 from hybridcli.adaptive.contest import Contest
 from hybridcli.adaptive.oracle import Grid, forced_runs, spread, summarise, survey
@@ -19,7 +15,7 @@ from hybridcli.formats.qrels import read_qrels
 from hybridcli.formats.runs import read_run, write_run
 from hybridcli.formats.tables import read_values
 from hybridcli.formats.weights import write_weights
-from hybridcli.fusion.fuse import DEFAULT_NORM, Plan, fuse
+from hybridcli.fusion.fuse import Plan, fuse
 from hybridcli.fusion.pool import align
 from hybridcli.report.oracle import render
 from hybridcli.report.plots import draw_curve, figure_kind
@@ -28,46 +24,25 @@ from hybridcli.report.plots import draw_curve, figure_kind
 def oracle(
     runs: options.RunFiles,
     qrels: options.QrelsFile,
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the per-query oracle's run.")
-    ] = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option("-m", "--measure", help="nDCG@10, RefHit@10 …; the first decides files. Repeatable."),
-    ] = None,
+    output: options.RunOutput = None,
+    measure: options.Measures = None,
     method: options.LinearMethod = "weighted",
     norm: options.Norm = None,
     missing: options.Missing = "zero",
     grid: options.GridStep = "0.05",
     box: options.Box = False,
     force: options.Forced = None,
-    rrf_k: Annotated[
-        list[float] | None, typer.Option("--rrf-k", help="RRF's constant (60); several are all tried.")
-    ] = None,
+    rrf_k: options.RrfKs = None,
     depth: options.Depth = None,
     groups: options.GroupsFile = None,
-    first: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--first", min=1, help="Also: how many queries the first K of each run can answer (10)."
-        ),
-    ] = None,
-    curve: Annotated[
-        str | None, typer.Option("--curve", metavar="FILE", help="Write the mean at every point, TSV.")
-    ] = None,
-    plot: Annotated[
-        str | None, typer.Option("--plot", metavar="FILE", help="Draw that curve: .svg, .pdf or .png.")
-    ] = None,
-    weights_out: Annotated[
-        str | None,
-        typer.Option(
-            "--weights-out", metavar="FILE", help="Write each query's best weights, for fuse --weights."
-        ),
-    ] = None,
-    replicates: Annotated[int, typer.Option("--replicates", min=1, help="Bootstrap replicates.")] = 10_000,
+    first: options.Firsts = None,
+    curve: options.CurveFile = None,
+    plot: options.PlotFile = None,
+    weights_out: options.WeightsOut = None,
+    replicates: options.Replicates = 10_000,
     seed: options.Seed = 0,
-    k: Annotated[int | None, typer.Option("-k", min=1, help="Documents written for each query.")] = None,
-    form: Annotated[str, typer.Option("--format", help="table, tsv or json.")] = "table",
+    k: options.Keep = None,
+    form: options.RunFormat = "table",
     lower_is_better: options.LowerIsBetter = None,
     lenient: options.Lenient = False,
 ) -> None:
@@ -102,7 +77,7 @@ def oracle(
     )
     how = {
         "method": method,
-        "norm": (norm or DEFAULT_NORM["scores"]) if method == "weighted" else None,
+        "norm": plans[0].norm_used,
         "missing": missing,
         "rrf_k": rrf_ks if method == "rrf" else None,
         "grid": f"step {grid}" + (", box" if box else ""),

@@ -201,6 +201,18 @@ def atomic_file(target: Path) -> Iterator[BinaryIO]:
         raise
 
 
+def make_folder(path: str) -> Path:
+    """Make a folder for outputs, with the folders above it, unless it is there."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{path}: is a file; a folder is needed here")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be made: {error.strerror}") from None
+    return folder
+
+
 def write_text(path: str, text: str) -> None:
     """Write a whole UTF-8 text."""
     with open_output(path) as stream:

@@ -46,14 +46,15 @@ class Plan:
         """The method's registry entry."""
         return find_method(self.method)
 
+    @property
+    def norm_used(self) -> str | None:
+        """The normalisation that is applied; None for a method that reads ranks."""
+        return None if self.entry.reads == "ranks" else self.norm or DEFAULT_NORM["scores"]
+
     def inputs(self, pool: Pool) -> Inputs:
         """Normalise, if the method reads scores."""
-        reads = self.entry.reads
-        values = (
-            find_normalization(self.norm or DEFAULT_NORM[reads]).values(pool)
-            if reads == "scores"
-            else pool.scores
-        )
+        norm = self.norm_used
+        values = pool.scores if norm is None else find_normalization(norm).values(pool)
         return Inputs(pool, values, self.rrf_k, self.rbc_p, self.missing)
 
 

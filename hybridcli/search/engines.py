@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
 
 from hybridcli.errors import DataError
 from hybridcli.records import Run, Topics
@@ -36,6 +36,15 @@ class Engine(Protocol):
 
     def search(self, topics: Topics, depth: int) -> Run:
         """Give the best ``depth`` documents of every query, in the one order, scores rounded to 32 bits."""
+        ...
+
+
+@runtime_checkable
+class EncodingEngine(Engine, Protocol):
+    """An engine that knows vectors of queries."""
+
+    def encode(self, topics: Topics) -> Vectors:
+        """Give the topics' vectors: float32[Q, dim]."""
         ...
 
 

@@ -1,0 +1,183 @@
+"""``hybridcli route``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from hybridcli import __version__, options
+from hybridcli.adaptive.contest import Contest
+from hybridcli.adaptive.folds import group_codes, leave_one_out, repeated_folds
+from hybridcli.adaptive.inputs import choose_routers, first_scores
+from hybridcli.adaptive.oracle import Grid, forced_runs, spread
+from hybridcli.adaptive.protocol import Cells, Problem, Routed, cross_fit, describe, reach_of
+from hybridcli.adaptive.training import Router, Settings
+from hybridcli.commands.weigh import given_inputs, own_words, read_inputs
+from hybridcli.console import track
+from hybridcli.errors import InterruptedRun, UsageError
+from hybridcli.evaluation.measures import parse_measure
+from hybridcli.evaluation.scores import distinct_labels
+from hybridcli.formats.cells import CellFile
+from hybridcli.formats.files import make_folder, require_one_stdin, stem_of, write_text
+from hybridcli.formats.per_query import write_per_query
+from hybridcli.formats.qrels import read_qrels
+from hybridcli.formats.routers import write_router
+from hybridcli.formats.runs import read_run, write_run
+from hybridcli.formats.tables import read_values
+from hybridcli.formats.weights import write_weights
+from hybridcli.fusion.fuse import Plan, fuse
+from hybridcli.fusion.pool import align
+from hybridcli.records import Codes
+from hybridcli.report.routing import render_routing
+
+
+def route(
+    runs: options.RunFiles,
+    qrels: options.QrelsFile,
+    router: options.Routers,
+    topics: options.TopicsFile = None,
+    groups: options.GroupsFile = None,
+    categories: options.CategoriesFile = None,
+    features: options.FeaturesFile = None,
+    words: options.WordFiles = None,
+    index: options.DenseIndex = None,
+    embeddings: options.Embeddings = None,
+    ids: options.EmbeddingIds = None,
+    measure: options.Measures = None,
+    method: options.LinearMethod = "weighted",
+    norm: options.Norm = None,
+    missing: options.Missing = "zero",
+    rrf_k: options.RrfK = 60.0,
+    depth: options.Depth = None,
+    grid: options.GridStep = "0.05",
+    box: options.Box = False,
+    force: options.Forced = None,
+    folds: options.Folds = 5,
+    repeats: options.Repeats = 20,
+    leave_one_group_out: options.LeaveOneOut = False,
+    validation: options.Validation = 0.2,
+    trees: options.Trees = 200,
+    jobs: options.Jobs = 0,
+    seed: options.Seed = 0,
+    work: options.WorkFile = None,
+    output: options.RunOutput = None,
+    out_dir: options.OutputFolder = None,
+    repeat_runs: options.RepeatRuns = False,
+    save: options.SavedRouter = None,
+    k: options.Keep = None,
+    form: options.RunFormat = "table",
+    lower_is_better: options.LowerIsBetter = None,
+    lenient: options.Lenient = False,
+) -> None:
+    """Learn weights for each query and report what they reach on groups that training has not seen.
+
+    Folds keep groups whole (queries, without --groups); a router's settings are chosen on groups set aside inside
+    the training part. A query's values are averaged over the repeats; DIR/ROUTER.values.tsv is read by compare.
+
+    Example: hybridcli route bm25.run dense.run --topics topics.tsv --qrels test.qrels --groups groups.tsv
+    --router tuned --router forest -m RefHit@10 --out-dir routed
+    """
+    require_one_stdin(*runs, qrels, topics, groups, categories, features)
+    if (output or save) and (len(router) > 1 or router == ["all"]):
+        raise UsageError("-o and --save write one router; name one with --router, or give --out-dir")
+    if leave_one_group_out and groups is None:
+        raise UsageError("--leave-one-group-out needs --groups")
+    measures = [parse_measure(name) for name in measure or ["nDCG@10"]]
+    plan = Plan(method, norm, rrf_k, missing=missing)
+    labels = distinct_labels([stem_of(path) for path in runs], runs)
+    points = Grid.of(len(runs), grid, box=box, forced=forced_runs(force or [], labels))
+    chosen = choose_routers(router, given_inputs(topics, features, index, embeddings, categories))
+    lists = own_words(words or [])
+    judged = read_qrels(qrels)
+    queries, distances = judged.queries, lower_is_better or []
+    read = [read_run(path, lenient=lenient, lower_is_better=path in distances) for path in runs]
+    pool = align(read, depth)
+    inputs, names = read_inputs(
+        queries,
+        first_scores(pool, queries),
+        topics=topics,
+        features=features,
+        words=lists,
+        index=index,
+        embeddings=embeddings,
+        ids=ids,
+        categories=categories,
+    )
+    codes = group_codes(queries if groups is None else read_values(groups, queries, "group"))
+    problem = Problem(
+        contest=Contest.of(pool, plan, judged),
+        measure=measures[0],
+        points=points.weights,
+        inputs=inputs,
+        groups=codes,
+        missed=(depth or int(pool.lengths.max(initial=0))) + 1,
+        macro=leave_one_group_out,
+        validation=validation,
+        seed=seed,
+        settings=Settings(trees=trees, jobs=jobs or os.cpu_count() or 1),
+    )
+    parts = leave_one_out(codes) if leave_one_group_out else repeated_folds(codes, folds, repeats, seed)
+    reached = [reach_of(problem, routed, measures) for routed in _cross_fit(problem, chosen, parts, work)]
+    document = {
+        "schema": "hybridcli/route/1",
+        "command": "route",
+        "version": __version__,
+        "runs": labels,
+        "method": method,
+        "norm": plan.norm_used,
+        "rrf_k": rrf_k if method == "rrf" else None,
+        "grid": f"step {grid}" + (", box" if box else ""),
+        "forced": force or [],
+        "depth": depth,
+        "leave_one_group_out": leave_one_group_out,
+        "folds": int(parts.max()) + 1,
+        "repeats": len(parts),
+        **describe(problem, measures, reached, grouped=groups is not None),
+    }
+    tags = [run.tag for run in read]
+    if out_dir is not None:
+        folder = make_folder(out_dir)
+        for result in reached:
+            name = result.routed.router
+            averaged = dict(zip([measure.name for measure in measures], result.averaged, strict=True))
+            write_per_query(str(folder / f"{name}.values.tsv"), queries, averaged)
+            mean = result.routed.weights.mean(axis=0)
+            write_weights(str(folder / f"{name}.weights.tsv"), tags, dict(zip(queries, mean, strict=True)))
+            fused = fuse(pool, plan, spread(queries, mean, pool.queries), k=k, tag=name)
+            write_run(fused, str(folder / f"{name}.run"))
+            for repeat, weights in enumerate(result.routed.weights if repeat_runs else (), start=1):
+                fused = fuse(pool, plan, spread(queries, weights, pool.queries), k=k, tag=f"{name}-{repeat}")
+                write_run(fused, str(folder / f"{name}.{repeat:02d}.run"))
+        write_text(str(folder / "report.json"), render_routing(document, "json"))
+    if save is not None:
+        fitted = problem.fit(chosen[0], np.arange(len(queries)), 0, 0)
+        how = {"method": method, "norm": norm, "missing": missing, "rrf_k": rrf_k, "depth": depth}
+        parameters = {"tags": tags, **how, "features": names, "words": lists}
+        write_router(
+            save, {"router": router[0], **parameters, "choice": fitted.choice, "state": fitted.state}
+        )
+    if output is not None:
+        mean = reached[0].routed.weights.mean(axis=0)
+        write_run(fuse(pool, plan, spread(queries, mean, pool.queries), k=k, tag=router[0]), output)
+    if "-" not in (output, save):
+        write_text("-", render_routing(document, form))
+
+
+def _cross_fit(problem: Problem, routers: Sequence[Router], parts: Codes, work: str | None) -> list[Routed]:
+    """Fit all routers in all folds, showing progress; an interrupt says how to go on."""
+    cells: Cells = {} if work is None else CellFile(work, problem.fingerprint(parts))
+    try:
+        results = []
+        for router in routers:
+            total = len(parts) * (int(parts.max()) + 1) + 1
+            for step in track(cross_fit(problem, router, parts, cells), router.name, total):
+                if step is not None:
+                    results.append(step)
+        return results
+    except KeyboardInterrupt:
+        how = (
+            "give --work FILE to be able to go on" if work is None else "the same command goes on from there"
+        )
+        raise InterruptedRun(f"interrupted after {len(cells)} fits; {how}") from None
