@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, field
 
 from hybridcli.records import Unit
-from hybridcli.text.headings import NONE, SECTION, furniture, heading_rank, section_key
-from hybridcli.text.markup import parse_tree
+from hybridcli.text.headings import NONE, SECTION, furniture, heading_name, heading_rank
+from hybridcli.text.markup import parse
 from hybridcli.text.reading import Reader, Reading
 from hybridcli.text.tables import Table
 
@@ -68,12 +68,10 @@ def parse_filing(data: bytes, doc: str) -> list[Unit]:
 
     ``data``: the file, unpacked, in any declared encoding. Raises DataError where it is not HTML.
     """
-    root = parse_tree(data)
-    if root is None:
-        return []
-    reading = Reader().read(root)
-    drafts = _merge(_draft(_blocks(reading)))
-    return _write(drafts, reading, doc)
+    reader = Reader()
+    parse(data, reader)
+    drafts = _merge(_draft(_blocks(reader.reading)))
+    return _write(drafts, reader.reading, doc)
 
 
 def _blocks(reading: Reading) -> list[_Block]:
@@ -92,7 +90,7 @@ def _blocks(reading: Reading) -> list[_Block]:
             words = sum(text.count(" ") + 1 for text in pieces[table.first : table.last])
             blocks.append(_Block(table.first, table.last, words, table=table))
         piece = table.last
-    page_starts = [number for number, block in enumerate(blocks) if block.first in reading.page_ends]
+    page_starts = [number for number, block in enumerate(blocks) if block.first in reading.page_starts]
     repeated = furniture([block.text for block in blocks], page_starts)
     for number, block in enumerate(blocks):
         if block.table is not None:
@@ -112,7 +110,9 @@ def _ends(block: _Block) -> bool:
 
 def _is_body(block: _Block) -> bool:
     """Whether this block can be what a heading stands above: a table, a paragraph, a sentence."""
-    return block.table is not None or block.words > _PROSE_WORDS or (block.words > 4 and block.text[-1] in ".:")
+    return (
+        block.table is not None or block.words > _PROSE_WORDS or (block.words > 4 and block.text[-1] in ".:")
+    )
 
 
 def _joined(reading: Reading, first: int, last: int) -> list[str]:
@@ -137,14 +137,14 @@ def _draft(blocks: list[_Block]) -> list[_Draft]:
             drafts += [draft for draft in (rest, table) if draft.blocks]
             text = _Draft()
             continue
-        if block.rank == SECTION and section_key(block.text) != section:
-            section = section_key(block.text)
+        if block.rank == SECTION and (name := heading_name(block.text).casefold()) != section:
+            section = name
             if any(not (line.rank or line.furniture) for line in text.blocks):
                 drafts.append(text)
                 text = _Draft()
             text.opens_section = True
         text.blocks.append(block)
-    return drafts + [text] if text.blocks else drafts
+    return [*drafts, text] if text.blocks else drafts
 
 
 def _captions(lines: list[_Block]) -> int:
@@ -164,23 +164,25 @@ def _captions(lines: list[_Block]) -> int:
 
 
 def _merge(drafts: list[_Draft]) -> list[_Draft]:
-    """Put together what would be slivers: footnotes with their table, tiny sections, small tables side by side."""
+    """Put together what would be slivers: tiny sections, footnotes with their table, small tables side by side."""
     merged: list[_Draft] = []
     for draft in drafts:
-        last = merged[-1] if merged else None
-        if last is None or draft.opens_section:
-            small = last is not None and last.table is None and last.words < _SMALL_TEXT_WORDS
-            if last is not None and small and draft.table is None:
-                last.blocks += draft.blocks
-            else:
-                merged.append(draft)
-        elif draft.table is None and last.table is not None and _are_footnotes(draft.blocks):
-            last.blocks += draft.blocks
-        elif draft.table and last.table and last.words + draft.words <= _SMALL_TABLES_WORDS:
-            last.blocks += draft.blocks
+        if merged and _belongs(draft, merged[-1]):
+            merged[-1].blocks += draft.blocks
         else:
             merged.append(draft)
     return merged
+
+
+def _belongs(draft: _Draft, last: _Draft) -> bool:
+    """Whether a draft is to be one unit with the one before it."""
+    if draft.opens_section:
+        return draft.table is None and last.table is None and last.words < _SMALL_TEXT_WORDS
+    if last.table is None:
+        return False
+    if draft.table is None:
+        return _are_footnotes(draft.blocks)
+    return last.words + draft.words <= _SMALL_TABLES_WORDS
 
 
 def _are_footnotes(lines: list[_Block]) -> bool:
@@ -224,7 +226,13 @@ def _write(drafts: list[_Draft], reading: Reading, doc: str) -> list[Unit]:
         lead = draft.blocks[: draft.captions] if table is not None else _leading_headings(draft.blocks)
         titles = [line for line in lead if line.rank]
         sections = [line for line in titles if line.rank == SECTION] if table is None else []
-        own = (sections or titles)[-1].text if titles else table.title if table is not None else ""
+        own = (
+            heading_name((sections or titles)[-1].text)
+            if titles
+            else table.title
+            if table is not None
+            else ""
+        )
         units.append(
             Unit(
                 doc=doc,
@@ -236,7 +244,7 @@ def _write(drafts: list[_Draft], reading: Reading, doc: str) -> list[Unit]:
                 facts=tuple(sorted(facts[number])),
             )
         )
-        heading = next((line.text for line in reversed(draft.blocks) if line.rank), heading)
+        heading = next((heading_name(line.text) for line in reversed(draft.blocks) if line.rank), heading)
     return units
 
 

@@ -11,9 +11,10 @@ _SECTION = re.compile(
 )
 _NUMBERED_SECTION = re.compile(r"\d{1,2}\.\s?[A-Z][A-Za-z]{2}|[A-Z]\.\s?[A-Z]{3}")
 _AFTER_NUMBER = re.compile(r"\s*(?:[.:,–—-]|$)")
-_CONTINUED = re.compile(r"\s*\(?\bcontinued\b\)?\.?", re.I)
+_CONTINUED = re.compile(r"[\s–—-]*\(?\bcontinued\b\)?\.?$", re.I)
 _NOT_A_TITLE = re.compile(
-    r"[^A-Za-z\d“\"]|\d[\d,.]*\s*%?$|.*[,;:]$|.*\b(?:19|20)\d\d$|table of contents$|page\b|years? ended\b|as of\b|at \w+ \d",
+    r"[^A-Za-z\d“\"]|.*[☐☑☒]|none$|\d[\d,.]*\s*%?$|.*[,;:]$|.*\b(?:19|20)\d\d$"
+    r"|table of contents$|page\b|years? ended\b|as of\b|at \w+ \d",
     re.I,
 )
 _LETTERS = re.compile(r"[A-Za-z]{3}|[A-Z]{2}")
@@ -36,7 +37,11 @@ def heading_rank(line: str, bold: bool, lonely: bool) -> int:
         bold or upper or (_AFTER_NUMBER.match(line, section.end()) and line[-1] not in ".,;")
     ):
         return SECTION
-    if (bold or (lonely and words <= _MOST_PLAIN_WORDS)) and line[-1] not in ",;:." and _NUMBERED_SECTION.match(line):
+    if (
+        (bold or (lonely and words <= _MOST_PLAIN_WORDS))
+        and line[-1] not in ",;:."
+        and _NUMBERED_SECTION.match(line)
+    ):
         return SECTION
     if _NOT_A_TITLE.match(line) is not None:
         return NONE
@@ -46,9 +51,9 @@ def heading_rank(line: str, bold: bool, lonely: bool) -> int:
     return PLAIN if title else NONE
 
 
-def section_key(heading: str) -> str:
-    """What two prints of one section heading have in common: ``Note 3 – Debt (continued)`` is ``note 3 – debt``."""
-    return _CONTINUED.sub("", heading).casefold()
+def heading_name(line: str) -> str:
+    """A heading as it stands where its section begins: without ``(continued)``."""
+    return _CONTINUED.sub("", line) or line
 
 
 def furniture(lines: list[str], page_starts: list[int]) -> set[int]:

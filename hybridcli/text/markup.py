@@ -1,10 +1,10 @@
-"""Bytes of an HTML or inline-XBRL file to a tree of elements, whatever encoding the file declares."""
+"""Bytes of an HTML or inline-XBRL file to elements and texts, whatever encoding the file declares."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from typing import Any
+from typing import Protocol
 
 from hybridcli.errors import DataError
 
@@ -19,13 +19,12 @@ _DECLARATIONS = (
     re.compile(rb"<meta[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.I),
 )
 _TAG = re.compile(r"<[A-Za-z]")
-_XML_START = re.compile(r"\s*<\?xml\b")
 _WESTERN = {"cp1252", "iso8859-1"}
 """Codecs that browsers read as windows-1252."""
 
 
 def _as_windows_1252(error: UnicodeError) -> tuple[str, int]:
-    """Codec error handler: stray bytes in UTF-8 are windows-1252; a character cut off by the end of the file is dropped."""
+    """Codec error handler: stray bytes in UTF-8 are windows-1252; a character cut off by the file's end is dropped."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     if error.end == len(error.object) and error.reason == "unexpected end of data":
@@ -60,12 +59,28 @@ def decode(data: bytes) -> str:
     return data.decode("utf-8", "hybridcli.windows-1252")
 
 
-def parse_tree(data: bytes) -> Any:
-    """Parse to the root lxml element, or None where nothing but comments is there.
+class Target(Protocol):
+    """What hears of the elements and texts of a document, in their order."""
 
-    Well-formed XHTML (every inline-XBRL filing should be) is read as XML, which is faster and keeps empty
-    elements empty; anything else, such as a file cut in half, as HTML with repair. No DTD is read and no entity
-    beyond the standard ones is expanded. Raises DataError where the bytes are not HTML at all.
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """An element begins; tag and attribute names are in lower case, ``ix:nonfraction``."""
+
+    def end(self, tag: str) -> None:
+        """The element that began last ends."""
+
+    def data(self, text: str) -> None:
+        """Text, entities decoded; long text may come in parts."""
+
+    def close(self) -> None:
+        """The document ends."""
+
+
+def parse(data: bytes, target: Target) -> None:
+    """Tell ``target`` of every element and text of an HTML or inline-XBRL file.
+
+    No tree is built: memory does not grow with the file, nor the stack with its depth. Bad markup is repaired as
+    HTML, elements left open are closed at the end; comments, processing instructions and DTDs are passed over.
+    Raises DataError where the bytes are not HTML at all.
     """
     from lxml import etree
 
@@ -76,22 +91,5 @@ def parse_tree(data: bytes) -> Any:
         )
     if not _TAG.search(text):
         raise DataError("not HTML: it holds no tag; plain text goes in as JSONL or TSV")
-    encoded = text.encode("utf-8", "replace")
-    if _XML_START.match(text) and "<!DOCTYPE" not in text[:_HEAD]:
-        parser = etree.XMLParser(
-            encoding="utf-8",
-            huge_tree=True,
-            collect_ids=False,
-            remove_comments=True,
-            remove_pis=True,
-            resolve_entities=False,
-            no_network=True,
-        )
-        try:
-            return etree.fromstring(encoded, parser)
-        except etree.XMLSyntaxError:
-            pass  # not well-formed: repaired below
-    parser = etree.HTMLParser(
-        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, no_network=True
-    )
-    return etree.fromstring(encoded, parser)
+    parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True, no_network=True)
+    etree.fromstring(text.encode("utf-8", "replace"), parser)

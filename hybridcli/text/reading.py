@@ -1,4 +1,4 @@
-"""What a reader sees of an HTML tree: lines of text and tables in reading order, each piece once."""
+"""What a reader sees of an HTML file: lines of text and tables in reading order, each piece once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from hybridcli.text.tables import Cell, Table, lay_out
+from hybridcli.text.tables import Table, lay_out
 
 INLINE, BLOCK, BREAK, ROW, CELL, TABLE, SKIP, FIGURE, FACT, CONTINUATION, STRONG, HEADING, PREFORMATTED = (
     range(13)
@@ -72,7 +72,7 @@ class Reading:
 
     ``pieces``: texts without line breaks or doubled blanks, none empty. ``before``: what parts each from the
     piece before it in its unit: line feed, tab, blank or nothing. ``bold``: set wholly in bold type.
-    ``tables``: data tables, in order, not overlapping. ``page_ends``: numbers of pieces that begin a new page.
+    ``tables``: data tables, in order, not overlapping. ``page_starts``: numbers of pieces that begin a new page.
     """
 
     pieces: list[str] = field(default_factory=list)
@@ -80,18 +80,15 @@ class Reading:
     bold: list[bool] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
-    page_ends: set[int] = field(default_factory=set)
+    page_starts: set[int] = field(default_factory=set)
 
 
-class _Kinds(dict[Any, int]):
-    """Kind of each tag, looked up once: ``td``, ``{http://www.w3.org/1999/xhtml}td``, ``ix:nonfraction``."""
+class _Kinds(dict[str, int]):
+    """Kind of each tag, looked up once: ``td``, ``ix:nonfraction``."""
 
-    def __missing__(self, tag: Any) -> int:
-        kind = SKIP  # an entity, comment or processing instruction has a function for a tag
-        if isinstance(tag, str):
-            space, _, name = tag.rpartition("}" if tag.startswith("{") else ":")
-            inline_xbrl = space == "ix" or "inlineXBRL" in space
-            kind = (_IX_KIND_OF if inline_xbrl else _KIND_OF).get(name.lower(), INLINE)
+    def __missing__(self, tag: str) -> int:
+        space, _, name = tag.rpartition(":")
+        kind = (_IX_KIND_OF if space == "ix" else _KIND_OF).get(name, INLINE)
         self[tag] = kind
         return kind
 
@@ -118,12 +115,15 @@ class _Looks(dict[str | None, Look]):
 
 
 class Reader:
-    """One pass over a tree. It keeps its own stack, so deep nesting cannot exhaust Python's."""
+    """Hears of elements and texts as they come (see ``markup.parse``) and fills ``reading``."""
 
     def __init__(self) -> None:
         self.reading = Reading()
         self.kinds = _Kinds()
         self.looks = _Looks()
+        self.open: list[tuple[int, bool, bool, Any]] = []
+        self.unseen = 0
+        self.bold = False
         self.parts: list[str] = []
         self.length = 0
         self.pending_blank = False
@@ -132,73 +132,58 @@ class Reader:
         self.tables: list[Table] = []
         self.concepts: dict[str, str] = {}
 
-    def read(self, root: Any) -> Reading:
-        """Walk the tree below ``root``."""
-        kinds, looks, stack = self.kinds, self.looks, []
-        may_hide = bool(root.xpath("boolean(//@hidden)"))
-        bold = False
-        children = iter((root,))
-        while True:
-            for element in children:
-                kind = kinds[element.tag]
-                text = element.text
-                if kind == CELL and not text and not len(element) and self.tables:
-                    if self.length:
-                        self.flush()
-                    self.tables[-1].skip_cell(element.get("colspan"))
-                    if element.tail:
-                        self.add(element.tail, bold)
-                    continue
-                hidden, block, weight, breaks_page = looks[element.get("style")]
-                if kind == SKIP or hidden or (may_hide and element.get("hidden") is not None):
-                    if element.tail:
-                        self.add(element.tail, bold)
-                    continue
-                if block is None or kind in _TABULAR:
-                    block = kind in _BLOCKS
-                if block:
-                    if self.length:
-                        self.flush()
-                    if breaks_page:
-                        self.reading.page_ends.add(len(self.reading.pieces))
-                mark = None if kind <= BLOCK else self.enter(kind, element)
-                inherited = bold
-                if weight is not None:
-                    bold = weight
-                elif kind == STRONG or kind == HEADING:
-                    bold = True
-                if text:
-                    self.add(text, bold)
-                if len(element):
-                    stack.append((children, element.tail, kind, block, inherited, mark))
-                    children = iter(element)
-                    break
-                if block and self.length:
-                    self.flush()
-                if mark is not None:
-                    self.leave(kind, mark)
-                bold = inherited
-                if element.tail:
-                    self.add(element.tail, bold)
-            else:
-                if not stack:
-                    self.flush()
-                    return self.reading
-                children, tail, kind, block, bold, mark = stack.pop()
-                if block and self.length:
-                    self.flush()
-                if mark is not None:
-                    self.leave(kind, mark)
-                if tail:
-                    self.add(tail, bold)
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element; one that is not shown hides all it holds."""
+        if self.unseen:
+            self.unseen += 1
+            return
+        kind = self.kinds[tag]
+        hidden, block, weight, breaks_page = self.looks[attributes.get("style")]
+        if kind == SKIP or hidden or "hidden" in attributes:
+            self.unseen = 1
+            return
+        if block is None or kind in _TABULAR:
+            block = kind in _BLOCKS
+        if block:
+            if self.length:
+                self.flush()
+            if breaks_page:
+                self.reading.page_starts.add(len(self.reading.pieces))
+        mark = None if kind <= BLOCK else self.enter(kind, attributes)
+        self.open.append((kind, block, self.bold, mark))
+        if weight is not None:
+            self.bold = weight
+        elif kind in (STRONG, HEADING):
+            self.bold = True
 
-    def add(self, text: str, bold: bool) -> None:
-        """Append inline text, with every run of blanks folded to one; line feeds count in preformatted text."""
+    def end(self, tag: str) -> None:
+        """End the element that began last."""
+        if self.unseen:
+            self.unseen -= 1
+            return
+        kind, block, self.bold, mark = self.open.pop()
+        if block and self.length:
+            self.flush()
+        if mark is not None:
+            self.leave(kind, mark)
+
+    def data(self, text: str) -> None:
+        """Append text with every run of blanks folded to one; in preformatted text line feeds are seen."""
+        if self.unseen:
+            return
         if self.preformatted and "\n" in text:
             *lines, text = text.split("\n")
             for line in lines:
-                self.add(line, bold)
+                self.add(line)
                 self.flush()
+        self.add(text)
+
+    def close(self) -> None:
+        """End the last piece."""
+        self.flush()
+
+    def add(self, text: str) -> None:
+        """Append text that holds no line break a reader sees."""
         if not text.isascii() and _ODD.search(text):
             text = text.translate(_UNSEEN)
         words = text.split()
@@ -212,7 +197,7 @@ class Reader:
         self.parts.append(folded)
         self.length += len(folded)
         self.pending_blank = text[-1].isspace()
-        if not bold:
+        if not self.bold:
             self.light += len(folded)
 
     def flush(self) -> None:
@@ -226,23 +211,23 @@ class Reader:
             self.length = self.light = 0
         self.pending_blank = False
 
-    def enter(self, kind: int, element: Any) -> Any:
+    def enter(self, kind: int, attributes: dict[str, str]) -> Any:
         """Begin a table, row, cell or fact; give what ``leave`` needs, or None."""
         here = len(self.reading.pieces)
         if kind == CELL:
-            return self.tables[-1].begin_cell(here, element.get("colspan")) if self.tables else None
+            return self.tables[-1].begin_cell(here, attributes.get("colspan")) if self.tables else None
         if kind == FIGURE:
-            return element.get("name", ""), here, self.length
+            return attributes.get("name", ""), here, self.length
         if kind == ROW:
             if self.tables:
                 self.tables[-1].begin_row()
         elif kind == BREAK:
             self.flush()
-        elif kind == FACT or kind == CONTINUATION:
-            concept = element.get("name", "") if kind == FACT else self.concepts.get(element.get("id"), "")
-            following = element.get("continuedAt") or element.get(
-                "continuedat"
-            )  # HTML parsers lower the case
+        elif kind in (FACT, CONTINUATION):
+            concept = (
+                attributes.get("name", "") if kind == FACT else self.concepts.get(attributes.get("id"), "")
+            )
+            following = attributes.get("continuedat")
             if following:
                 self.concepts[following] = concept
             return concept, here, self.length

@@ -65,23 +65,19 @@ class Table:
         self.rows.append([])
         self.column = 0
 
-    def skip_cell(self, colspan: str | None) -> None:
-        """Step over a cell as wide as its ``colspan`` attribute says."""
-        self.column += int(colspan) if colspan and colspan.isdecimal() else 1
-
-    def begin_cell(self, piece: int, colspan: str | None) -> Cell:
-        """Begin a cell at the next piece."""
+    def begin_cell(self, piece: int, colspan: str | None) -> tuple[int, int]:
+        """Begin a cell at the next piece, as wide as its ``colspan`` attribute says; give what ``end_cell`` needs."""
         column = self.column
-        self.skip_cell(colspan)
-        return Cell(piece, piece, column, self.column)
+        self.column += int(colspan) if colspan and colspan.isdecimal() else 1
+        return piece, column
 
-    def end_cell(self, cell: Cell, piece: int) -> None:
+    def end_cell(self, begun: tuple[int, int], piece: int) -> None:
         """Add the cell unless it is empty."""
-        if piece > cell.first:
-            cell.last = piece
+        first, column = begun
+        if piece > first:
             if not self.rows:
                 self.begin_row()
-            self.rows[-1].append(cell)
+            self.rows[-1].append(Cell(first, piece, column, self.column))
 
 
 def joint(left: str, right: str) -> str | None:
@@ -102,8 +98,6 @@ def joint(left: str, right: str) -> str | None:
 
 def is_amount(text: str) -> bool:
     """Whether a cell is a value, such as ``$1,234``, ``(4.5)%`` or ``—``, and not a label, a year or a date."""
-    if not text or text[-1].isalpha() and len(text) > 12:
-        return False
     number = _AMOUNT.match(text)
     if number is None:
         return _DASHES.fullmatch(text) is not None
@@ -142,7 +136,9 @@ def lay_out(table: Table, holds_table: bool, pieces: list[str], before: list[str
     return data
 
 
-def _join_cells(rows: list[list[Cell]], pieces: list[str]) -> tuple[list[list[Cell]], list[list[str]], dict[int, str]]:
+def _join_cells(
+    rows: list[list[Cell]], pieces: list[str]
+) -> tuple[list[list[Cell]], list[list[str]], dict[int, str]]:
     """Make one cell of neighbours that a reader takes for one; give cells, their texts, and what joins which piece."""
     joined_rows, joined_texts = [], []
     joints: dict[int, str] = {}
