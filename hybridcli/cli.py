@@ -40,7 +40,18 @@ def _root(
 
 
 # in the order of the pipeline: one module a subcommand, holding a function of the same name
-COMMANDS: tuple[str, ...] = ("window", "index_sparse", "index_dense", "retrieve", "fuse", "oracle", "route", "weigh")
+COMMANDS: tuple[str, ...] = (
+    "window",
+    "map_labels",
+    "index_sparse",
+    "index_dense",
+    "retrieve",
+    "fuse",
+    "oracle",
+    "route",
+    "weigh",
+    "compare",
+)
 RUN_WRITERS = frozenset({"retrieve", "fuse", "oracle", "route", "rerank"})
 
 for _name in COMMANDS:

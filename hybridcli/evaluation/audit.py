@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from hybridcli.errors import UsageError
 from hybridcli.records import Label
 
+Name = tuple[str, str]  # qid, reference
+Strata = Mapping[Name, str]
 Z95 = 1.959963984540054  # two-sided 95 %
 
 
@@ -26,6 +29,16 @@ class Precision(NamedTuple):
     high: float
 
 
+class Drawn(NamedTuple):
+    """A reference of the sample, its stratum and that one's size; it stands for ``weight`` references."""
+
+    qid: str
+    reference: str
+    stratum: str
+    size: int
+    weight: float
+
+
 def earliest_starts(labels: Iterable[Label]) -> list[int]:
     """Give, for each (query, unit) in which a reference begins, the first word at which one does."""
     first: dict[tuple[str, str, int], int] = {}
@@ -36,28 +49,34 @@ def earliest_starts(labels: Iterable[Label]) -> list[int]:
     return list(first.values())
 
 
-def stratum_of(label: Label, category: str | None) -> str:
-    """Name the stratum of a label: category × literal or not × kind."""
-    return f"{category or '-'}/{'literal' if label.literal else 'not-literal'}/{label.kind}"
+def strata_of(labels: Iterable[Label], categories: Mapping[str, str | None]) -> Strata:
+    """Give the stratum of each resolved reference: category × literal or not × kind."""
+    return {
+        (label.qid, label.reference): "/".join(
+            (categories.get(label.qid) or "-", "literal" if label.literal else "not-literal", label.kind)
+        )
+        for label in labels
+        if not label.reason
+    }
 
 
-def draw_sample(strata: Sequence[str], total: int, seed: int) -> list[int]:
-    """Draw ``total`` rows, from every stratum in proportion to its size but at least one; ascending.
+def draw_sample(strata: Strata, total: int, seed: int) -> list[Drawn]:
+    """Draw ``total`` references, from every stratum in proportion to its size but at least one; in their order.
 
-    ``strata``: the stratum of each row. All rows are drawn when there are not more. Raises ValueError when there
-    are more strata than rows to draw.
+    All are drawn when there are not more. Raises UsageError when there are more strata than references to draw.
     """
-    sizes = dict(sorted(Counter(strata).items()))
-    total = min(total, len(strata))
+    names = list(strata)
+    sizes = dict(sorted(Counter(strata.values()).items()))
+    total = min(total, len(names))
     if total < len(sizes):
-        raise ValueError(f"{len(sizes)} strata need a sample of at least {len(sizes)}")
-    quotas = _allocate(list(sizes.values()), total)
+        raise UsageError(f"the {len(sizes)} strata need a sample of at least {len(sizes)}, not {total}")
     generator = np.random.default_rng(seed)
-    drawn: list[int] = []
-    for stratum, quota in zip(sizes, quotas, strict=True):
-        rows = [row for row, name in enumerate(strata) if name == stratum]
-        drawn += generator.choice(rows, size=quota, replace=False).tolist()
-    return sorted(drawn)
+    drawn: dict[int, Drawn] = {}
+    for (stratum, size), quota in zip(sizes.items(), _allocate(list(sizes.values()), total), strict=True):
+        rows = [row for row, name in enumerate(names) if strata[name] == stratum]
+        for row in generator.choice(rows, size=quota, replace=False).tolist():
+            drawn[row] = Drawn(*names[row], stratum, size, size / quota)
+    return [drawn[row] for row in sorted(drawn)]
 
 
 def _allocate(sizes: Sequence[int], total: int) -> list[int]:
@@ -82,26 +101,26 @@ def wilson(share: float, n: float) -> tuple[float, float]:
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
-def precisions(strata: Sequence[str], judgements: Sequence[tuple[str, bool]]) -> list[Precision]:
-    """Give the precision of each stratum that has judgements, then of all together.
+def precisions(strata: Strata, verdicts: Mapping[Name, bool]) -> list[Precision]:
+    """Give the precision of each stratum that has verdicts (True: right), then of all together.
 
-    ``strata``: the stratum of every reference of the collection; ``judgements``: (stratum, right) of the judged.
     All together: the strata's shares weighted by their sizes; its interval is Wilson's at the sample size that a
     simple random sample of the same weights would have (Kish: 1 / Σ weight² / judged). Strata without any
-    judgement are left out of it, and its ``size`` says so.
+    verdict are left out of it, and its ``size`` says so.
     """
-    sizes = Counter(strata)
+    sizes = Counter(strata.values())
+    votes: dict[str, list[bool]] = defaultdict(list)
+    for name, right in verdicts.items():
+        votes[strata[name]].append(right)
     rows = []
-    for stratum in sorted({stratum for stratum, _ in judgements}):
-        votes = [right for name, right in judgements if name == stratum]
-        share = sum(votes) / len(votes)
-        rows.append(
-            Precision(stratum, sizes[stratum], len(votes), sum(votes), share, *wilson(share, len(votes)))
-        )
-    covered = sum(row.size for row in rows)
+    for stratum, rights in sorted(votes.items()):
+        share = sum(rights) / len(rights)
+        interval = wilson(share, len(rights))
+        rows.append(Precision(stratum, sizes[stratum], len(rights), sum(rights), share, *interval))
     if not rows:
         return [Precision("all", 0, 0, 0, 0.0, *wilson(0.0, 0))]
+    covered = sum(row.size for row in rows)
     share = sum(row.share * row.size for row in rows) / covered
     effective = 1 / sum((row.size / covered) ** 2 / row.judged for row in rows)
-    judged, right = len(judgements), sum(right for _, right in judgements)
-    return [*rows, Precision("all", covered, judged, right, share, *wilson(share, effective))]
+    right = sum(verdicts.values())
+    return [*rows, Precision("all", covered, len(verdicts), right, share, *wilson(share, effective))]

@@ -26,10 +26,12 @@ def read_per_query(path: str) -> dict[str, dict[str, float]]:
             continue
         if len(columns) != 3:
             raise DataError(
-                f"expected measure, qid and value, found {len(columns)} columns", path=name_of(path), line=number
+                f"expected measure, qid and value, found {len(columns)} columns",
+                path=name_of(path),
+                line=number,
             )
         measure, qid, text = columns
-        if qid == SUMMARY:
+        if qid == SUMMARY or text.startswith("'"):  # relstring has text for a value
             continue
         try:
             value = float(text)
@@ -41,7 +43,15 @@ def read_per_query(path: str) -> dict[str, dict[str, float]]:
         if qid in of_measure:
             raise DataError(f"{measure} of query {qid} stands twice", path=name_of(path), line=number)
         of_measure[qid] = value
+    if not values:
+        raise DataError("no per-query values in this file", path=name_of(path))
     return values
+
+
+def per_query_line(measure: str, qid: str, value: float) -> str:
+    """One line without its end: four decimals, or as many as the value needs to read back exactly."""
+    short = f"{value:.4f}"
+    return f"{measure}\t{qid}\t{short if float(short) == value else repr(value)}"
 
 
 def write_per_query(path: str, queries: Sequence[str], values: Mapping[str, Floats]) -> None:
@@ -49,4 +59,4 @@ def write_per_query(path: str, queries: Sequence[str], values: Mapping[str, Floa
     with open_output(path) as stream:
         for measure, column in values.items():
             for qid, value in zip(queries, column.tolist(), strict=True):
-                stream.write(f"{measure}\t{qid}\t{value!r}\n".encode())
+                stream.write((per_query_line(measure, qid, value) + "\n").encode())

@@ -29,8 +29,8 @@ def read_qrels(path: str) -> Qrels:
     import polars as pl
 
     columns = _Columns()
-    for number, fields in _dataset_rows(path) if is_dataset(path) else _file_rows(path):
-        columns.add(number, fields, path)
+    for line, fields in _dataset_rows(path) if is_dataset(path) else _file_rows(path):
+        columns.add(line, fields, path)
     if not columns.codes:
         raise DataError("no judgements in this file", path=name_of(path))
     queries, numbers = [qid.decode("utf-8") for qid in columns.codes], columns.numbers
@@ -44,7 +44,7 @@ def read_qrels(path: str) -> Qrels:
     same = same_doc & (reference[1:] == reference[:-1])
     clash = np.flatnonzero(same & (grade[1:] != grade[:-1]))
     if len(clash):
-        at = clash[np.argmin(order[clash + 1])]
+        at = int(clash[np.argmin(order[clash + 1])])
         raise DataError(
             f"query {queries[query[at]]} judges {docnos[doc[at]]} twice: grade {grade[at]} on line "
             f"{numbers[order[at]]} and {grade[at + 1]} here; keep one of them",
@@ -53,7 +53,7 @@ def read_qrels(path: str) -> Qrels:
         )
     if same.any():
         repeats = int(same.sum())
-        at = np.flatnonzero(same)[0]
+        at = int(np.flatnonzero(same)[0])
         warn(
             f"{name_of(path)}: {repeats} judgement{'s' if repeats > 1 else ''} given more than once, counted "
             f"once (first: query {queries[query[at]]}, {docnos[doc[at]]}, line {numbers[order[at + 1]]})"

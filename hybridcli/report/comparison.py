@@ -53,7 +53,7 @@ def means_section(estimates: Sequence[Estimate], comparisons: Sequence[Compariso
     if len(measures) == 1:
         columns.append(Column("interval", "range"))
         for row, label in zip(rows, labels, strict=True):
-            row.append(_interval(value[label, measures[0]]))
+            row.append(interval_cell(value[label, measures[0]]))
     table = Table(f"Means over n = {n:,} queries{legend}", columns, rows)
     return Section("rows", [table], [asdict(estimate) for estimate in estimates])
 
@@ -86,7 +86,7 @@ def _comparison_tables(chosen: Sequence[Comparison], how: Inference) -> list[Tab
             Column("verdict"),
         ],
         [
-            [name, c.difference, _interval(c), c.p[main], c.adjusted[main], c.verdict]
+            [name, c.difference, interval_cell(c), c.p[main], c.adjusted[main], c.verdict]
             for name, c in zip(names, chosen, strict=True)
         ],
     )
@@ -216,7 +216,8 @@ def _short(test: str) -> str:
     return {"permutation": "perm", "bootstrap": "boot"}.get(test, test)
 
 
-def _interval(row: Estimate | Comparison) -> tuple[float, float] | None:
+def interval_cell(row: Estimate | Comparison) -> tuple[float, float] | None:
+    """Both bounds, or None where nothing can be said."""
     return None if row.low is None or row.high is None else (row.low, row.high)
 
 

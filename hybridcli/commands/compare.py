@@ -1,0 +1,299 @@
+"""``hybridcli compare``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import hybridcli
+from hybridcli import options
+from hybridcli.commands.checking import (
+    Case,
+    Groups,
+    excluded_queries,
+    named_files,
+    read_optional_ids,
+    sensitivity,
+    slices,
+)
+from hybridcli.commands.evaluating import Evaluated, Reading, data_notes, evaluate, parse_measures
+from hybridcli.console import warn
+from hybridcli.errors import DataError, UsageError
+from hybridcli.evaluation.agreement import agreements
+from hybridcli.evaluation.comparisons import (
+    FAMILIES,
+    Comparison,
+    Inference,
+    Pair,
+    compare_pairs,
+    estimate_means,
+    plan_pairs,
+    split_pair,
+)
+from hybridcli.evaluation.measures import measure_rows
+from hybridcli.evaluation.resampling import INTERVALS, interval_rows
+from hybridcli.evaluation.scores import POLICIES, chosen_queries
+from hybridcli.evaluation.significance import ALTERNATIVES, CORRECTIONS, TESTS, registry_rows
+from hybridcli.formats.files import read_lines, require_one_stdin, write_text
+from hybridcli.formats.per_query import per_query_line
+from hybridcli.formats.qrels import read_qrels
+from hybridcli.formats.tables import read_mapping
+from hybridcli.report.checks import agreement_section
+from hybridcli.report.comparison import (
+    Facts,
+    Section,
+    as_json,
+    comparisons_section,
+    footnotes,
+    means_section,
+)
+from hybridcli.report.tables import FORMATS, format_rows, render
+
+FEW_UNITS = 10  # fewer groups than this carry no reliable interval
+SUFFIXES = {
+    ".md": "markdown",
+    ".html": "html",
+    ".tex": "latex",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".txt": "table",
+}
+
+
+def compare(
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="RUN...", help="TREC run files; the first is the baseline.")
+    ] = None,
+    *,
+    qrels: options.QrelsFile,
+    output: options.Output = "-",
+    measure: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--measure", help="Such as nDCG@10 or P(rel=2)@5; repeatable. See below."),
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", help=f"{', '.join(FORMATS)} or json.", metavar="FORMAT")
+    ] = "table",
+    report: Annotated[
+        str | None, typer.Option(metavar="FILE", help=f"Write the report here too: {', '.join(SUFFIXES)}.")
+    ] = None,
+    per_query: Annotated[
+        bool, typer.Option("--per-query", help="Print measure, qid, value lines only.")
+    ] = False,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="One more system, given as per-query values. Repeatable."),
+    ] = None,
+    queries: Annotated[
+        str, typer.Option(help=f"Which queries enter the means: {', '.join(POLICIES)}.")
+    ] = "judged",
+    groups: options.GroupsFile = None,
+    baseline: Annotated[
+        list[str] | None, typer.Option(metavar="RUN", help="Compare all others to this run. Repeatable.")
+    ] = None,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Compare A to B; 'all' takes every pair. Repeatable."),
+    ] = None,
+    planned: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A>B|FILE",
+            help="Declared in advance: A is higher than B; one-sided, a family of its own. Repeatable.",
+        ),
+    ] = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(help=f"{', '.join(TESTS)}; the first decides, others check. Repeatable."),
+    ] = None,
+    alternative: Annotated[
+        str, typer.Option(help=f"Of what is not planned: {', '.join(ALTERNATIVES)}.")
+    ] = "two-sided",
+    correction: Annotated[str, typer.Option(help=f"{', '.join(CORRECTIONS)}.")] = "holm",
+    family: Annotated[
+        str,
+        typer.Option(
+            help=f"Corrected together: a kind's comparisons on one measure, or all ({FAMILIES[1]})."
+        ),
+    ] = "measure",
+    margin: Annotated[
+        float | None, typer.Option(min=0.0, help="Differences below this do not matter: test equivalence.")
+    ] = None,
+    interval: Annotated[str, typer.Option(help=f"{', '.join(INTERVALS)}.")] = "percentile",
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.9999, help="Of intervals; alpha is 1 - level.")
+    ] = 0.95,
+    replicates: Annotated[
+        int, typer.Option(min=100, help="Of the bootstrap and of random sign flips.")
+    ] = 10_000,
+    seed: options.Seed = 0,
+    slice_files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--slices", metavar="NAME=FILE", help="TSV qid<TAB>value: results by value. Repeatable."
+        ),
+    ] = None,
+    doc_slices: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="TSV docno<TAB>value: run and qrels cut to each value's documents."
+        ),
+    ] = None,
+    excluded: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Queries left out of the qrels: bounds with them.")
+    ] = None,
+    subset: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Queries to trust most: results on them alone.")
+    ] = None,
+    topics: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Topics: surface features of excluded queries.")
+    ] = None,
+    without_unjudged: Annotated[
+        bool, typer.Option("--without-unjudged", help="Also compare on judged documents alone.")
+    ] = False,
+    agreement: Annotated[
+        bool, typer.Option("--agreement", help="How alike the runs are, pair by pair.")
+    ] = False,
+    depth: Annotated[int, typer.Option(min=1, help="Of --agreement.")] = 100,
+    lower_is_better: options.LowerIsBetter = None,
+    lenient: options.Lenient = False,
+) -> None:
+    """Evaluate runs and compare them: how good, how sure, over which queries.
+
+    Prints means with n, differences to the baseline with group-clustered intervals, p-values by family, a
+    verdict for each comparison, and what the data could have shown.
+
+    Example: hybridcli compare bm25.run dense.run rrf.run --qrels reference.qrels -m RefHit@10 -m R@10
+    --groups groups.tsv --planned 'rrf>bm25'
+    """
+    paths, given = runs or [], values or []
+    require_one_stdin(*paths, *given, qrels, groups, doc_slices, excluded, subset, topics)
+    if not paths and not given:
+        raise UsageError("give at least one run")
+    if form not in FORMATS and form != "json":
+        raise UsageError(f"unknown format {form!r}; choose from {', '.join(FORMATS)}, json")
+    read = read_qrels(qrels)
+    names = measure or (["RefHit@10", "R@10"] if read.pairs is not None else ["nDCG@10", "R@100"])
+    reading = Reading(
+        parse_measures(names),
+        lenient,
+        lower_is_better or (),
+        without_unjudged,
+        agreement,
+        {} if doc_slices is None else read_mapping(doc_slices, "docno"),
+    )
+    evaluated = evaluate(read, paths, given, reading)
+    scores = evaluated.scores.take(chosen_queries(evaluated.scores, queries))
+    if not scores.queries:
+        raise DataError(f"no query is left to average over ({queries}: {POLICIES[queries]})")
+    if per_query:
+        write_text(output, "\n".join(_per_query(evaluated)) + "\n")
+        return
+    grouping = Groups.read(groups)
+    units = grouping.units(scores.queries)
+    if groups is not None and units.count < FEW_UNITS:
+        warn(f"{units.count} groups only: clustered intervals and tests need more, take them as rough")
+    how = Inference(
+        replicates,
+        seed,
+        interval,
+        level,
+        tuple(dict.fromkeys(test or ("bootstrap", "permutation"))),
+        correction,
+        family,
+        alternative,
+        margin,
+    )
+    pairs = _pairs(scores.labels, [*paths, *given], baseline or [], pair or [], planned or [])
+    case = Case(evaluated, scores, grouping, pairs, how)
+    comparisons = compare_pairs(scores, pairs, units, how)
+    facts = Facts(
+        hybridcli.__version__, len(scores.queries), POLICIES[queries], units, groups, how, evaluated.facts
+    )
+    facts.notes += [*data_notes(evaluated), *_inference_notes(case, comparisons)]
+    by_query = {name: read_mapping(path) for name, path in named_files(slice_files or [], "--slices").items()}
+    left_out, trusted = read_optional_ids(excluded), read_optional_ids(subset)
+    sections = [means_section(estimate_means(scores, units, how), comparisons, len(scores.queries))]
+    if comparisons:
+        sections.append(comparisons_section(comparisons, how))
+    sections += slices(case, by_query)
+    sections += sensitivity(case, left_out, trusted)
+    sections += [] if left_out is None else excluded_queries(case, left_out, by_query, topics)
+    if agreement:
+        found = agreements(scores.labels, evaluated.runs, read, depth)
+        sections.append(agreement_section(found, depth))
+    write_text(output, _written(form, facts, sections, comparisons))
+    if report is not None:
+        suffix = SUFFIXES.get(Path(report.removesuffix(".gz")).suffix)
+        if suffix is None:
+            raise UsageError(f"--report {report}: the name must end in one of {', '.join(SUFFIXES)}")
+        write_text(report, _written(suffix, facts, sections, comparisons))
+
+
+def _written(form: str, facts: Facts, sections: list[Section], comparisons: Sequence[Comparison]) -> str:
+    if form == "json":
+        return json.dumps(as_json(facts, sections), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    tables = [table for section in sections for table in section.tables]
+    return render(form, tables, footnotes(facts, comparisons))
+
+
+def _pairs(
+    labels: list[str], paths: list[str], baselines: list[str], pairs: list[str], planned: list[str]
+) -> list[Pair]:
+    """Pairs as asked for; a baseline may be named by its label or by its file."""
+    label_of = dict(zip(paths, labels, strict=True))
+    declared = []
+    for text in planned:
+        lines = [line for _, line in read_lines(text)] if Path(text).is_file() else [text]
+        declared += [
+            split_pair(line, ">", labels) for line in lines if line.strip() and not line.startswith("#")
+        ]
+    if len(labels) == 1:
+        return []
+    return plan_pairs(
+        labels,
+        baselines=[label_of.get(name, name) for name in baselines],
+        pairs=[split_pair(text, ",", labels) for text in pairs if text != "all"],
+        all_pairs="all" in pairs,
+        planned=declared,
+    )
+
+
+def _inference_notes(case: Case, comparisons: Sequence[Comparison]) -> list[str]:
+    notes = []
+    units = case.groups.units(case.scores.queries)
+    if units.count < 2:
+        notes.append("one unit only: no interval, no bootstrap and no t can be had from it")
+    same = [c for c in comparisons if c.ties == c.n]
+    if same:
+        listed = ", ".join(dict.fromkeys(f"{c.pair.left} and {c.pair.right} ({c.measure})" for c in same[:5]))
+        notes.append(f"the same value on every query: {listed}")
+    return notes
+
+
+def _per_query(evaluated: Evaluated) -> Iterator[str]:
+    """trec_eval -q lines, then the means under ``all``; with several runs the label stands in front."""
+    scores = evaluated.scores
+    for row, label in enumerate(scores.labels):
+        front = f"{label}\t" if len(scores.labels) > 1 else ""
+        for at, qid in enumerate(scores.queries):
+            for column, name in enumerate(scores.measures):
+                yield front + per_query_line(name, qid, float(scores.values[row, column, at]))
+        for column, name in enumerate(scores.measures):
+            yield front + per_query_line(name, "all", float(scores.means()[row, column]))
+
+
+compare.__doc__ = (compare.__doc__ or "") + "\n\n".join(
+    f"    {title}\n\n\b\n" + "\n".join(f"    {name}: {about}" for name, about, *_ in rows)
+    for title, rows in (
+        ("Measures (any other name goes to ir_measures):", measure_rows()),
+        ("Tests:", registry_rows(TESTS)),
+        ("Corrections:", registry_rows(CORRECTIONS)),
+        ("Intervals:", interval_rows()),
+        ("Formats:", [(name, about, "") for name, about in format_rows()]),
+    )
+)

@@ -1,0 +1,234 @@
+"""Reading what is evaluated: from run files and qrels to per-query scores, one run in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridcli.errors import DataError, UsageError
+from hybridcli.evaluation.external import external_values, parse_external
+from hybridcli.evaluation.hits import Judgments, find_hits, judgments_of, query_places
+from hybridcli.evaluation.measures import Measure, is_own, parse_measure
+from hybridcli.evaluation.scores import (
+    Scores,
+    condensed,
+    distinct_labels,
+    float_ties,
+    keep_documents,
+    keep_judgments,
+)
+from hybridcli.formats.files import name_of, stem_of
+from hybridcli.formats.per_query import read_per_query
+from hybridcli.formats.runs import read_run
+from hybridcli.records import Floats, Ints, Qrels, Run
+
+
+@dataclass(slots=True)
+class Reading:
+    """How runs are read and scored.
+
+    ``condense``: also without unjudged documents. ``keep``: the runs themselves are wanted later.
+    ``doc_slices``: docno to slice.
+    """
+
+    measures: list[Measure | Any]
+    lenient: bool = False
+    lower_is_better: Sequence[str] = ()
+    condense: bool = False
+    keep: bool = False
+    doc_slices: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the measures, as printed."""
+        return [m.name if isinstance(m, Measure) else str(m) for m in self.measures]
+
+
+@dataclass(slots=True)
+class View:
+    """One way to look at the runs: all documents, those of a slice, or the judged ones alone."""
+
+    qrels: Qrels
+    judgments: Judgments
+    keep: Callable[[Run], NDArray[np.bool_]] | None = None
+    condense: bool = False
+    rows: list[Floats] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Evaluated:
+    """``scores`` of all systems, ``condensed`` without unjudged documents, ``by_slice`` on document slices.
+
+    ``facts``: one entry a system, for notes and JSON.
+    """
+
+    qrels: Qrels
+    scores: Scores
+    condensed: Scores | None
+    by_slice: dict[str, Scores]
+    runs: list[Run]
+    facts: list[dict[str, Any]]
+
+
+def parse_measures(names: Sequence[str]) -> list[Measure | Any]:
+    """Read the names of measures: our own, else those of ir_measures; each once."""
+    found = [parse_measure(name) if is_own(name) else parse_external(name) for name in names]
+    return list({m.name if isinstance(m, Measure) else str(m): m for m in found}.values())
+
+
+def evaluate(qrels: Qrels, paths: Sequence[str], values: Sequence[str], how: Reading) -> Evaluated:
+    """Score run files, then files of per-query values, against the qrels."""
+    every = [*paths, *values]
+    twice = [path for path in every if every.count(path) > 1]
+    if twice:
+        raise UsageError(f"{twice[0]} is given twice")
+    if values and (how.condense or how.keep or how.doc_slices):
+        raise UsageError(
+            "per-query values (--values) hold no documents: --agreement, --doc-slices and "
+            "--without-unjudged need runs"
+        )
+    labels = distinct_labels([stem_of(path) for path in every], every)
+    main, condensed_view, slices = _views(qrels, how)
+    views = [main, *slices.values(), *([condensed_view] if condensed_view else [])]
+    answered: list[NDArray[np.bool_]] = []
+    facts: list[dict[str, Any]] = []
+    kept: list[Run] = []
+    for label, path in zip(labels, paths, strict=False):
+        run = read_run(path, lenient=how.lenient, lower_is_better=path in how.lower_is_better)
+        for view in views:
+            part = run if view.keep is None else keep_documents(run, view.keep(run))
+            view.rows.append(_score(part, view, how))
+        place = query_places(run, qrels)
+        answered.append(_answered(run, place, len(qrels.queries)))
+        facts.append(_facts(label, path, run, place, qrels))
+        kept += [run] if how.keep else []
+    for label, path in zip(labels[len(paths) :], values, strict=True):
+        given, present = _given_values(path, qrels, how)
+        main.rows.append(given)
+        answered.append(present)
+        facts.append({"label": label, "path": name_of(path), "missing": int((~present).sum())})
+
+    def scores_of(view: View) -> Scores:
+        found = (np.stack(view.rows), np.stack(answered), view.judgments.relevant)
+        return Scores(labels, how.names, qrels.queries, *found)
+
+    by_slice = {
+        name: scores_of(view).take(np.flatnonzero(view.judgments.judged > 0)) for name, view in slices.items()
+    }
+    without = scores_of(condensed_view) if condensed_view else None
+    return Evaluated(qrels, scores_of(main), without, by_slice, kept, facts)
+
+
+def _views(qrels: Qrels, how: Reading) -> tuple[View, View | None, dict[str, View]]:
+    judgments = judgments_of(qrels)
+    slices = {}
+    for name in sorted(set(how.doc_slices.values())):
+        part = keep_judgments(qrels, _in_slice(how.doc_slices, name, qrels.docnos))
+        if not len(part.docs):
+            raise DataError(f"no judged document is in the document slice {name!r}")
+
+        def keep(run: Run, name: str = name) -> NDArray[np.bool_]:
+            return _in_slice(how.doc_slices, name, run.docnos)
+
+        slices[name] = View(part, judgments_of(part), keep)
+    return (
+        View(qrels, judgments),
+        View(qrels, judgments, condense=True) if how.condense else None,
+        slices,
+    )
+
+
+def _in_slice(values: dict[str, str], name: str, docnos: Iterable[str]) -> NDArray[np.bool_]:
+    return np.array([values.get(docno) == name for docno in docnos], dtype=bool)
+
+
+def _score(run: Run, view: View, how: Reading) -> Floats:
+    """Values of all measures: float64[M, Q]."""
+    own = [m for m in how.measures if isinstance(m, Measure)]
+    other = [m for m in how.measures if not isinstance(m, Measure)]
+    values: dict[str, Floats] = {}
+    if own:
+        hits = find_hits(run, view.qrels)
+        hits = condensed(hits) if view.condense else hits
+        values = {m.name: m.values(view.judgments, hits) for m in own}
+    if other:
+        if view.condense:
+            raise UsageError(f"--without-unjudged: {other[0]} is not one of our own measures")
+        values |= zip(map(str, other), external_values(other, run, view.qrels), strict=True)
+    return np.stack([values[name] for name in how.names])
+
+
+def _answered(run: Run, place: Ints, size: int) -> NDArray[np.bool_]:
+    answered = np.zeros(size, dtype=bool)
+    answered[place[(place >= 0) & (np.diff(run.offsets) > 0)]] = True
+    return answered
+
+
+def _facts(label: str, path: str, run: Run, place: Ints, qrels: Qrels) -> dict[str, Any]:
+    return {
+        "label": label,
+        "path": name_of(path),
+        "tag": run.tag,
+        "queries": len(run.queries),
+        "unjudged": int((place < 0).sum()),
+        "missing": len(qrels.queries) - int((place >= 0).sum()),
+        "narrow_ties": float_ties(run),
+    }
+
+
+def _given_values(path: str, qrels: Qrels, how: Reading) -> tuple[Floats, NDArray[np.bool_]]:
+    """Per-query values of a file, float64[M, Q], and which queries it gives; others count 0."""
+    given = {}
+    for name, of_query in read_per_query(path).items():
+        given[parse_measure(name).name if is_own(name) else name] = of_query
+    for name in how.names:
+        if name not in given:
+            raise DataError(f"no values of {name} here, only of {', '.join(given)}", path=name_of(path))
+    place = {qid: at for at, qid in enumerate(qrels.queries)}
+    values = np.zeros((len(how.names), len(place)))
+    present = np.zeros(len(place), dtype=bool)
+    for row, name in enumerate(how.names):
+        for qid, value in given[name].items():
+            if qid in place:
+                values[row, place[qid]] = value
+                present[place[qid]] = True
+    return values, present
+
+
+def data_notes(evaluated: Evaluated) -> list[str]:
+    """What a reader must know of the inputs: judged, unjudged and missing queries, ties in 32 bits."""
+    qrels, notes = evaluated.qrels, []
+    empty = int((evaluated.scores.relevant == 0).sum())
+    if empty:
+        notes.append(f"{empty:,} judged {_queries(empty)} no relevant document and count 0 for every run")
+    if any(name.startswith("RefHit") for name in evaluated.scores.measures):
+        if qrels.pairs is None:
+            notes.append("the qrels name no references: RefHit@k is Success@k here")
+        elif qrels.reference_counts is not None:
+            notes.append(f"RefHit: {int(qrels.reference_counts.sum()):,} references with a relevant document")
+    others = [name for name in evaluated.scores.measures if not is_own(name)]
+    if others:
+        notes.append(f"computed by ir_measures, on our order: {', '.join(others)}")
+    for fact in evaluated.facts:
+        label = fact["label"]
+        if fact["missing"]:
+            notes.append(
+                f"{label}: {fact['missing']:,} judged {_queries(fact['missing'], 'is', 'are')} missing"
+            )
+        if fact.get("unjudged"):
+            unjudged = fact["unjudged"]
+            notes.append(f"{label}: {unjudged:,} {_queries(unjudged, 'is', 'are')} not judged and left out")
+        if fact.get("narrow_ties"):
+            notes.append(
+                f"{label}: {fact['narrow_ties']:,} neighbours tie in 32 bits only; trec_eval 9 (float) may order "
+                "them in another way"
+            )
+    return notes
+
+
+def _queries(count: int, one: str = "has", many: str = "have") -> str:
+    return f"query {one}" if count == 1 else f"queries {many}"
