@@ -9,6 +9,12 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
+def say(lines: Iterable[str]) -> None:
+    """Print lines (a small table) on stderr as they are."""
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
 def note(message: str) -> None:
     """Print one line of information on stderr."""
     print(f"note: {message}", file=sys.stderr)

@@ -167,8 +167,9 @@ class Span:
     ``start``, ``char_start``: first word and character, in ``unit``. ``end``, ``char_end``: one past the last,
     in ``end_unit``. ``similarity``: to the reference, 0 … 1. ``key_start``, ``key_length``: the part of the
     normalised reference that led here, in letters and digits. ``windows``: ids of the windows that overlap the
-    span, in reading order; ``covered``: the share of the span in each of them. ``first_share``: the share of the
-    span in the unit it begins in. ``kind``: of the unit with most of it. ``text``: as it stands.
+    span, in reading order; ``covered``: the share of the span in each of them. ``first_share``,
+    ``first_windows``: the share of the span, and the number of its windows, in the unit it begins in.
+    ``kind``: of the unit with most of it. ``text``: as it stands.
     """
 
     doc: str
@@ -184,6 +185,7 @@ class Span:
     windows: tuple[str, ...]
     covered: tuple[float, ...]
     first_share: float
+    first_windows: int
     kind: str
     text: str
 

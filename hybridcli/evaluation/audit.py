@@ -75,7 +75,8 @@ def draw_sample(strata: Strata, total: int, seed: int) -> list[Drawn]:
     for (stratum, size), quota in zip(sizes.items(), _allocate(list(sizes.values()), total), strict=True):
         rows = [row for row, name in enumerate(names) if strata[name] == stratum]
         for row in generator.choice(rows, size=quota, replace=False).tolist():
-            drawn[row] = Drawn(*names[row], stratum, size, size / quota)
+            qid, reference = names[row]
+            drawn[row] = Drawn(qid, reference, stratum, size, size / quota)
     return [drawn[row] for row in sorted(drawn)]
 
 
@@ -122,5 +123,5 @@ def precisions(strata: Strata, verdicts: Mapping[Name, bool]) -> list[Precision]
     covered = sum(row.size for row in rows)
     share = sum(row.share * row.size for row in rows) / covered
     effective = 1 / sum((row.size / covered) ** 2 / row.judged for row in rows)
-    right = sum(verdicts.values())
-    return [*rows, Precision("all", covered, len(verdicts), right, share, *wilson(share, effective))]
+    all_right = sum(verdicts.values())
+    return [*rows, Precision("all", covered, len(verdicts), all_right, share, *wilson(share, effective))]

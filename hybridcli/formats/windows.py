@@ -51,6 +51,23 @@ def read_windows(path: str) -> Iterator[Window]:
         yield Window(**{field: row[field] for field in FIELDS})
 
 
+def read_document_windows(path: str) -> Iterator[Window]:
+    """Yield the windows of a file whose documents' texts are to be rebuilt.
+
+    Raises DataError, besides what ``read_windows`` refuses, when a document's windows do not stand together.
+    """
+    seen: set[str] = set()
+    doc = None
+    for window in read_windows(path):
+        if window.doc != doc:
+            doc = window.doc
+            if doc in seen:
+                problem = f"windows of document {doc} stand apart; keep a document's windows in reading order"
+                raise DataError(problem, path=name_of(path))
+            seen.add(doc)
+        yield window
+
+
 def _problem_of(row: Row) -> str | None:
     for field, kind in FIELDS.items():
         if field not in row:

@@ -1,0 +1,198 @@
+"""``hybridcli map-labels``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from hybridcli.console import note, say, warn
+from hybridcli.errors import DataError, UsageError
+from hybridcli.evaluation.audit import Strata, draw_sample, earliest_starts, precisions, strata_of
+from hybridcli.formats.audits import read_sheet, write_sheet
+from hybridcli.formats.files import name_of, require_one_stdin
+from hybridcli.formats.provenance import write_ids, write_label_qrels, write_provenance, write_unresolved
+from hybridcli.formats.references import read_references
+from hybridcli.formats.tables import read_mapping, write_mapping
+from hybridcli.formats.topics import write_topics
+from hybridcli.formats.windows import read_document_windows
+from hybridcli.options import Seed
+from hybridcli.records import Judged, Label, Topics
+from hybridcli.report.labels import audit_lines, mapping_lines, precision_lines
+from hybridcli.text.mapping import NO_DOCUMENT, MappingRules, map_references
+from hybridcli.text.outcome import excluded_queries, groups_of, literal_queries, missing_documents, without
+
+
+class Scope(StrEnum):
+    """Where a reference's span may lie."""
+
+    document = "document"
+    unit = "unit"
+
+
+def _file(flag: str, what: str) -> Any:
+    return typer.Option(flag, metavar="FILE", help=what)
+
+
+def map_labels(
+    references: Annotated[
+        str, typer.Argument(metavar="REFERENCES", help="Queries with evidence texts: JSONL or Parquet.")
+    ],
+    windows: Annotated[str, typer.Argument(metavar="WINDOWS", help="What hybridcli window wrote.")],
+    qrels: Annotated[str, _file("--qrels", "Write relevant windows: qid 0 window 1.")],
+    reference_qrels: Annotated[
+        str | None, _file("--reference-qrels", "Write qid reference window 1, for RefHit@k.")
+    ] = None,
+    provenance: Annotated[str | None, _file("--provenance", "Write JSONL, one line a reference.")] = None,
+    unresolved: Annotated[str | None, _file("--unresolved", "Write qid, reference, reason, query.")] = None,
+    excluded: Annotated[
+        str | None, _file("--excluded", "Write the queries without any resolved reference.")
+    ] = None,
+    literal: Annotated[
+        str | None, _file("--literal", "Write the queries whose references are all contained literally.")
+    ] = None,
+    groups: Annotated[str | None, _file("--groups", "Write qid and group (company).")] = None,
+    categories: Annotated[str | None, _file("--categories", "Write qid and category.")] = None,
+    topics: Annotated[str | None, _file("--topics", "Write qid and text of every query.")] = None,
+    scope: Annotated[
+        Scope, typer.Option(help="May a span run over several units, or end with the unit it begins in?")
+    ] = Scope.document,
+    doc_groups: Annotated[
+        str | None, _file("--doc-groups", "docno and group, where docnos do not begin with the group.")
+    ] = None,
+    anywhere: Annotated[
+        bool, typer.Option("--anywhere", help="Ignore doc and group of the queries.")
+    ] = False,
+    min_letters: Annotated[
+        int, typer.Option(min=1, help="Letters and digits below which a reference is too short.")
+    ] = 16,
+    min_similarity: Annotated[
+        float, typer.Option(min=0, max=1, help="Needed where doc or group is known.")
+    ] = 0.6,
+    min_similarity_anywhere: Annotated[
+        float, typer.Option(min=0, max=1, help="Needed where all documents are searched.")
+    ] = 0.85,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail, and write nothing, when a reference is unresolved.")
+    ] = False,
+    audit: Annotated[
+        str | None,
+        typer.Option(metavar="WORDS", help="Share of evidence at or beyond these words: 256,512."),
+    ] = None,
+    audit_sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Draw N resolved references to judge by hand.")
+    ] = None,
+    sheet: Annotated[str | None, _file("--sheet", "Where --audit-sample writes its sheet.")] = None,
+    audited: Annotated[
+        str | None, _file("--audited", "A judged sheet: print precision, drop what is wrong.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Find evidence texts in windows and write relevance judgements.
+
+    Both sides are compared by letters and digits alone (a point between digits stays): compatibility forms, case,
+    accents, quotes, dashes, blanks and table cells do not matter. A reference is looked for whole, then by ever
+    shorter beginnings, in the document its query names; without one, in its group's documents (their names are the
+    group's, alone or followed by - _ or . and more); without both, in all. Every window that overlaps the place
+    is relevant; of several equally good places in a document all are. A query counts as resolved with one
+    resolved reference; its others are left out of its mean. What is not found is listed with a reason.
+
+    Overlap is the share of a reference's words that its windows hold; literal means that they hold all of it, as
+    compared, in one piece. A sheet is judged by writing right or wrong into its first column.
+
+    Example: hybridcli map-labels questions.jsonl windows.jsonl --qrels w.qrels --reference-qrels r.qrels
+    """
+    require_one_stdin(references, windows, doc_groups, audited)
+    thresholds = _thresholds(audit)
+    if (audit_sample is None) != (sheet is None):
+        raise UsageError("--audit-sample N and --sheet FILE go together")
+    rules = MappingRules(scope.value, min_letters, min_similarity, min_similarity_anywhere)
+    judged = read_references(references)
+    of_documents = read_mapping(doc_groups, key="docno") if doc_groups is not None else None
+    labels = map_references(judged, read_document_windows(windows), rules, of_documents, anywhere)
+    _check(labels, judged, references, windows, strict)
+    categories_of = {query.qid: query.category for query in judged}
+    if audited is not None:
+        labels = _judge(labels, strata_of(labels, categories_of), audited)
+    if sheet is not None and audit_sample is not None:
+        drawn = draw_sample(strata_of(labels, categories_of), audit_sample, seed)
+        by_name = {(label.qid, label.reference): label for label in labels}
+        rows = [(by_name[row[:2]], *row[2:]) for row in drawn]
+        write_sheet(sheet, rows, {query.qid: query.text for query in judged})
+        note(f"{len(drawn)} references to judge: write right or wrong into the first column of {sheet}")
+    write_label_qrels(qrels, labels, by_reference=False)
+    if reference_qrels is not None:
+        write_label_qrels(reference_qrels, labels, by_reference=True)
+    if provenance is not None:
+        write_provenance(provenance, labels)
+    if unresolved is not None:
+        write_unresolved(unresolved, labels)
+    if excluded is not None:
+        write_ids(excluded, excluded_queries(judged, labels))
+    if literal is not None:
+        write_ids(literal, literal_queries(judged, labels))
+    if groups is not None:
+        write_mapping(groups, _groups(judged, labels))
+    if categories is not None:
+        write_mapping(categories, {query.qid: query.category or "-" for query in judged})
+    if topics is not None:
+        write_topics(Topics([query.qid for query in judged], [query.text for query in judged]), topics)
+    say(mapping_lines(labels, len(judged), scope.value))
+    say(audit_lines(earliest_starts(labels), thresholds))
+
+
+def _thresholds(text: str | None) -> list[int]:
+    try:
+        return [int(number) for number in text.split(",")] if text is not None else []
+    except ValueError:
+        raise UsageError(f"--audit takes words such as 256,512, found {text!r}") from None
+
+
+def _check(
+    labels: Sequence[Label], judged: Sequence[Judged], references: str, windows: str, strict: bool
+) -> None:
+    """Refuse what cannot be meant: a windows file of another corpus; with ``strict`` any failure."""
+    failed = [label for label in labels if label.reason]
+    missing = missing_documents(judged, labels)
+    if missing and all(label.reason == NO_DOCUMENT for label in labels):
+        shown = ", ".join(missing[:3])
+        problem = f"none of the documents that {name_of(references)} names is here ({shown})"
+        raise DataError(f"{problem}; are these windows of another corpus?", path=name_of(windows))
+    if strict and failed:
+        shown = ", ".join(f"{label.qid} {label.reference} ({label.reason})" for label in failed[:5])
+        raise DataError(f"unresolved references: {len(failed)}: {shown}", path=name_of(references))
+    if missing:
+        warn(
+            f"documents that queries name and that have no windows: {len(missing)}: {', '.join(missing[:5])}"
+        )
+
+
+def _judge(labels: Sequence[Label], strata: Strata, audited: str) -> list[Label]:
+    """Print the precision that a judged sheet gives and take away the references it calls wrong."""
+    windows_of = {(label.qid, label.reference): label.windows for label in labels if not label.reason}
+    verdicts = {}
+    for row in read_sheet(audited):
+        if windows_of.get((row.qid, row.reference)) != row.windows:
+            raise DataError(
+                f"query {row.qid}, reference {row.reference} has other windows now; the sheet was drawn from "
+                "other references, windows or options",
+                path=name_of(audited),
+                line=row.line,
+            )
+        if row.right is not None:
+            verdicts[row.qid, row.reference] = row.right
+    say(precision_lines(precisions(strata, verdicts)))
+    wrong = {name for name, right in verdicts.items() if not right}
+    note(f"references judged: {len(verdicts)}; wrong and left out of the qrels: {len(wrong)}")
+    return without(labels, wrong)
+
+
+def _groups(judged: Sequence[Judged], labels: Sequence[Label]) -> dict[str, str]:
+    groups, guessed = groups_of(judged, labels)
+    if guessed:
+        note(f"queries that say no group, for which their document stands: {guessed}")
+    if len(groups) < len(judged):
+        note(f"queries with neither group nor document, left out of the groups: {len(judged) - len(groups)}")
+    return groups
