@@ -108,7 +108,7 @@ def compare(
     ] = None,
     test: Annotated[
         list[str] | None,
-        typer.Option(help=f"{', '.join(TESTS)}; the first decides, others check. Repeatable."),
+        typer.Option(help=f"{', '.join(TESTS)}; a verdict needs all of those named. Repeatable."),
     ] = None,
     alternative: Annotated[
         str, typer.Option(help=f"Of what is not planned: {', '.join(ALTERNATIVES)}.")
@@ -195,8 +195,6 @@ def compare(
         return
     grouping = Groups.read(groups)
     units = grouping.units(scores.queries)
-    if groups is not None and units.count < FEW_UNITS:
-        warn(f"{units.count} groups only: clustered intervals and tests need more, take them as rough")
     how = Inference(
         replicates,
         seed,
@@ -266,6 +264,10 @@ def _pairs(
 def _inference_notes(case: Case, comparisons: Sequence[Comparison]) -> list[str]:
     notes = []
     units = case.groups.units(case.scores.queries)
+    if units.grouped and units.count < FEW_UNITS:
+        few = f"{units.count} groups only: intervals, MDE and equivalence need more (10 at the least); rough"
+        warn(few)
+        notes.append(few)
     if units.count < 2:
         notes.append("one unit only: no interval, no bootstrap and no t can be had from it")
     same = [c for c in comparisons if c.ties == c.n]

@@ -34,7 +34,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """How differences are judged; the first of ``tests`` decides the verdict, the others cross-check it."""
+    """How differences are judged; a verdict needs the agreement of all ``tests``."""
 
     replicates: int = 10_000
     seed: int = 0
@@ -71,6 +71,8 @@ class Comparison:
     ``p`` and ``adjusted``: by test. ``wins``: queries on which left is higher. ``effect``: difference over the
     standard deviation of the queries' differences. ``detectable``: smallest true difference found with 80 %
     power at alpha; ``detectable_in_family``: at alpha / family size. None where nothing can be said.
+    ``verdict``: better or worse when every test's adjusted p is below alpha, else equivalent when the adjusted
+    p of equivalence is, else undecided.
     """
 
     pair: Pair
@@ -196,7 +198,7 @@ def _judge(
     result = []
     for at in range(sample.values.shape[1]):
         column = sample.values[:, at]
-        decisive = adjusted[how.tests[0]][at]
+        decisive = max((values[at] for values in adjusted.values()), key=lambda p: (np.isnan(p), p))
         result.append(
             Comparison(
                 pair=pairs[at // len(measures)],

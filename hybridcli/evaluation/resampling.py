@@ -8,7 +8,7 @@ the number of queries drawn; a group counts by its size, not as one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
 
@@ -79,25 +79,28 @@ class Sample:
     units: Units
     replicates: int = 10_000
     seed: int = 0
-    _sums: Floats = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_sums", self.units.sums(self.values))
+    @cached_property
+    def sums(self) -> Floats:
+        """Sum of each unit, float64[G, C], on a grid so coarse that any sum of draws is exact.
+
+        Rounding the sums to multiples of 2^-52 of the largest total makes every product and partial sum below
+        exact, hence the same whatever order, thread count or BLAS adds them up.
+        """
+        sums = self.units.sums(self.values)
+        largest = np.abs(sums).max(axis=0, initial=0.0) * (self.units.count + 1)
+        grid = np.exp2(np.ceil(np.log2(np.where(largest > 0, largest, 1.0))) - 52)
+        return np.asarray(np.round(sums / grid) * grid)
 
     @cached_property
     def means(self) -> Floats:
         """Mean over the queries: float64[C]."""
-        return np.asarray(self._sums.sum(axis=0) / len(self.values))
+        return np.asarray(self.sums.sum(axis=0) / len(self.values))
 
     @cached_property
     def noise(self) -> Floats:
         """Differences of a mean smaller than this are float noise: float64[C]."""
         return np.asarray(NOISE * np.abs(self.values).sum(axis=0) / len(self.values))
-
-    @property
-    def sums(self) -> Floats:
-        """Sum of each unit: float64[G, C]."""
-        return self._sums
 
     @cached_property
     def bootstrap(self) -> Floats:
@@ -109,7 +112,7 @@ class Sample:
             drawn += np.arange(rows)[:, None] * units.count
             counts = np.bincount(drawn.ravel(), minlength=rows * units.count).reshape(rows, units.count)
             weights = counts.astype(np.float64)
-            blocks.append((weights @ self._sums) / (weights @ units.sizes)[:, None])
+            blocks.append((weights @ self.sums) / (weights @ units.sizes)[:, None])
         return np.concatenate(blocks)
 
     @cached_property
@@ -122,14 +125,14 @@ class Sample:
             if exact
             else _random_signs(np.random.default_rng([self.seed, 2]), self.replicates, count)
         )
-        means = np.concatenate([signs @ self._sums for signs in blocks]) / len(self.values)
+        means = np.concatenate([signs @ self.sums for signs in blocks]) / len(self.values)
         return Flips(means, self.noise, exact)
 
     @cached_property
     def jackknife(self) -> Floats:
         """Means with each unit left out: float64[G, C]."""
         rest = len(self.values) - self.units.sizes
-        return np.asarray((self._sums.sum(axis=0) - self._sums) / np.maximum(rest, 1)[:, None])
+        return np.asarray((self.sums.sum(axis=0) - self.sums) / np.maximum(rest, 1)[:, None])
 
 
 def _blocks(rows: int, width: int) -> Iterator[int]:

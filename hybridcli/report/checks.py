@@ -105,7 +105,7 @@ def sensitivity_section(scenarios: Sequence[tuple[str, Sequence[Comparison]]], h
         Column("n", "count"),
         Column("diff", "signed"),
         Column("interval", "interval"),
-        Column("p adj", "p"),
+        Column("adj", "p"),
         Column("verdict"),
     ]
     main = how.tests[0]

@@ -81,8 +81,8 @@ def _comparison_tables(chosen: Sequence[Comparison], how: Inference) -> list[Tab
             Column("run"),
             Column("diff", "signed"),
             Column(f"{level} interval", "interval"),
-            Column("p", "p"),
-            Column("p adj", "p"),
+            Column(f"p {_short(main)}", "p"),
+            Column("adj", "p"),
             Column("verdict"),
         ],
         [
@@ -190,7 +190,8 @@ def _test_notes(facts: Facts, comparisons: Sequence[Comparison]) -> list[str]:
             scope = "on each measure" if how.family == "measure" else "over all measures"
             notes.append(
                 f"{kind} family: {family[0].family_size} {_sided(family[0].alternative)} tests {scope}, "
-                f"correction {how.correction}; verdict: adjusted {how.tests[0]} p < {how.alpha:.3g}"
+                f"correction {how.correction}; better, worse: adjusted p < {how.alpha:.3g} by "
+                f"{' and '.join(how.tests)}"
             )
     if "permutation" in how.tests:
         what = "groups" if units.grouped else "queries"
