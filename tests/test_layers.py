@@ -29,7 +29,7 @@ ALLOWED = {
     "fusion": GROUND,
     "evaluation": GROUND,
     "adaptive": GROUND | {"fusion", "evaluation"},
-    "report": GROUND,
+    "report": GROUND | {"evaluation"},
     "commands": GROUND
     | {"options", "recipe", "formats", "text", "search", "fusion", "evaluation", "adaptive", "report"},
     "cli": GROUND | {"commands", "recipe"},

@@ -11,7 +11,7 @@ import typer
 
 import hybridcli
 from hybridcli import options
-from hybridcli.commands.checking import (
+from hybridcli.commands.comparing.checking import (
     Case,
     Groups,
     excluded_queries,
@@ -20,7 +20,7 @@ from hybridcli.commands.checking import (
     sensitivity,
     slices,
 )
-from hybridcli.commands.evaluating import Evaluated, Reading, data_notes, evaluate, parse_measures
+from hybridcli.commands.comparing.reading import Evaluated, Reading, data_notes, evaluate, parse_measures
 from hybridcli.console import warn
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.agreement import agreements

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hybridcli.adaptive.features import FEATURES, WORD_LISTS, surface_features, word_file, word_lists
-from hybridcli.commands.evaluating import Evaluated
+from hybridcli.commands.comparing.reading import Evaluated
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.averages import slice_positions, slice_scores
 from hybridcli.evaluation.comparisons import Inference, Pair
