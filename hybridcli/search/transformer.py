@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import urllib.error
+import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ BACKENDS = ("torch", "onnx")
 QUIET = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_VERBOSITY": "error",
     "TOKENIZERS_PARALLELISM": "true",
     "TRANSFORMERS_VERBOSITY": "error",
 }
@@ -38,6 +41,49 @@ def _quiet() -> None:
         os.environ.setdefault(name, value)
     for name in ("sentence_transformers", "transformers", "huggingface_hub"):
         logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def _no_model(model: str, reason: str) -> MissingComponentError:
+    return MissingComponentError(
+        f"model {model!r} is not on this machine and cannot be fetched: {reason}\n"
+        "  --model minilm needs no network",
+        f"hf download {model}",
+    )
+
+
+def _is_cached(model: str) -> bool:
+    """Whether the hub's cache on this machine has the model; then nothing is asked on the net."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
+    except ImportError:
+        raise MissingComponentError("dense retrieval needs sentence-transformers", INSTALL_DENSE) from None
+    names = [model] if "/" in model else [f"sentence-transformers/{model}", model]
+    try:
+        found = [
+            try_to_load_from_cache(name, file) for name in names for file in ("modules.json", "config.json")
+        ]
+    except HFValidationError:
+        raise DataError("no such model folder, and no id of the Hugging Face hub", path=model) from None
+    return any(isinstance(file, str) for file in found)
+
+
+def _require_network(model: str) -> None:
+    """Fail at once without a network, where the hub's library would try again for a minute."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        raise _no_model(model, "HF_HUB_OFFLINE is set")
+    try:
+        urllib.request.urlopen(urllib.request.Request(constants.ENDPOINT, method="HEAD"), timeout=10).close()
+    except urllib.error.HTTPError:
+        return  # it answers; what it says about the model is for the library to tell
+    except OSError as error:
+        raise _no_model(model, f"{constants.ENDPOINT} does not answer ({_first_line(error)})") from None
 
 
 class TransformerEncoder:
@@ -65,8 +111,11 @@ class TransformerEncoder:
         place = str(carried_folder(spec.model)) if spec.model in CARRIED else spec.model
         if place.startswith((".", "/", "~")) and not Path(place).is_dir():
             raise DataError("no such model folder", path=place)
-        note(f"loading the model {spec.model} (takes some seconds) …")
         _quiet()
+        local = Path(place).is_dir() or _is_cached(place)
+        if not local:
+            _require_network(spec.model)
+        note(f"loading the model {spec.model} (takes some seconds) …")
         try:
             from sentence_transformers import SentenceTransformer
             from transformers.utils.logging import disable_progress_bar
@@ -80,7 +129,7 @@ class TransformerEncoder:
                 place,
                 device=devices[0] if len(devices) == 1 else None,
                 trust_remote_code=False,
-                local_files_only=spec.model in CARRIED or Path(place).is_dir(),
+                local_files_only=local,
                 backend=spec.backend,
             )
             if spec.dtype != "float32":
@@ -89,20 +138,13 @@ class TransformerEncoder:
                 model.to(getattr(torch, spec.dtype))
         except ImportError as error:  # the onnx backend's own requirement
             line = "pip install 'sentence-transformers[onnx]'"
-            raise MissingComponentError(
-                f"--backend {spec.backend}: {str(error).splitlines()[0]}", line
-            ) from None
+            raise MissingComponentError(f"--backend {spec.backend}: {_first_line(error)}", line) from None
         except (OSError, ValueError, RuntimeError) as error:
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             if Path(place).is_dir():
                 raise DataError(
-                    f"cannot be loaded as a sentence-transformers model: {reason}", path=place
+                    f"cannot be loaded as a sentence-transformers model: {_first_line(error)}", path=place
                 ) from None
-            raise MissingComponentError(
-                f"model {spec.model!r} is not on this machine and cannot be fetched: {reason}\n"
-                "  --model minilm needs no network",
-                f"hf download {spec.model}",
-            ) from None
+            raise _no_model(spec.model, _first_line(error)) from None
         return model
 
     def _set_length(self, spec: ModelSpec) -> None:

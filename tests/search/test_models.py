@@ -75,3 +75,23 @@ def test_without_the_dense_extra(module: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingComponentError, match=r"pip install 'hybridcli\[dense\]'"):
         _ = load_encoder(ModelSpec("minilm")) if module == "sentence_transformers" else load_faiss()
+
+
+@pytest.mark.parametrize("offline", [True, False])
+def test_a_model_that_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch, offline: bool) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    reason = "HF_HUB_OFFLINE is set" if offline else r"http://127\.0\.0\.1:9 does not answer"
+    with pytest.raises(
+        MissingComponentError, match=f"'no/thing' is not on this machine .*: {reason}"
+    ) as caught:
+        load_encoder(ModelSpec("no/thing"))
+    assert "--model minilm needs no network" in str(caught.value)
+    assert "hf download no/thing" in str(caught.value)
+
+
+def test_a_name_that_is_neither_folder_nor_id() -> None:
+    with pytest.raises(DataError, match="my model: no such model folder, and no id of the Hugging Face hub"):
+        load_encoder(ModelSpec("my model"))
