@@ -241,8 +241,9 @@ def _reach_weights(state: Mapping[str, Any], inputs: Inputs) -> Floats:
     x = _require(inputs.features, "query features")
     routed = linear_of(state["linear"]).predict(x)
     weights = _complete(routed, state["n_runs"])
-    unsure = _odds(linear_of(state["reach"]), x) < state["threshold"]
-    weights[unsure] = 1.0 / state["n_runs"]
+    if state["threshold"] is not None:  # None: every query is routed
+        unsure = _odds(linear_of(state["reach"]), x) < state["threshold"]
+        weights[unsure] = 1.0 / state["n_runs"]
     return weights
 
 
