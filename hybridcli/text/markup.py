@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Mapping
 from typing import Protocol
 
 from hybridcli.errors import DataError
@@ -62,7 +63,7 @@ def decode(data: bytes) -> str:
 class Target(Protocol):
     """What hears of the elements and texts of a document, in their order."""
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """An element begins; tag and attribute names are in lower case, ``ix:nonfraction``."""
 
     def end(self, tag: str) -> None:

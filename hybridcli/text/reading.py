@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -132,13 +133,14 @@ class Reader:
         self.tables: list[Table] = []
         self.concepts: dict[str, str] = {}
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Begin an element; one that is not shown hides all it holds."""
         if self.unseen:
             self.unseen += 1
             return
         kind = self.kinds[tag]
-        hidden, block, weight, breaks_page = self.looks[attributes.get("style")]
+        # an element without attributes comes with an empty mapping that is slow to ask
+        hidden, block, weight, breaks_page = self.looks[attributes.get("style") if attributes else None]
         if kind == SKIP or hidden or "hidden" in attributes:
             self.unseen = 1
             return
@@ -149,7 +151,12 @@ class Reader:
                 self.flush()
             if breaks_page:
                 self.reading.page_starts.add(len(self.reading.pieces))
-        mark = None if kind <= BLOCK else self.enter(kind, attributes)
+        if kind <= BLOCK:
+            mark = None
+        elif kind == CELL:
+            mark = self.tables[-1].begin_cell(len(self.reading.pieces), attributes) if self.tables else None
+        else:
+            mark = self.enter(kind, attributes)
         self.open.append((kind, block, self.bold, mark))
         if weight is not None:
             self.bold = weight
@@ -164,7 +171,7 @@ class Reader:
         kind, block, self.bold, mark = self.open.pop()
         if block and self.length:
             self.flush()
-        if mark is not None:
+        if mark is not None and (kind != CELL or mark[0] < len(self.reading.pieces)):
             self.leave(kind, mark)
 
     def data(self, text: str) -> None:
@@ -211,11 +218,9 @@ class Reader:
             self.length = self.light = 0
         self.pending_blank = False
 
-    def enter(self, kind: int, attributes: dict[str, str]) -> Any:
-        """Begin a table, row, cell or fact; give what ``leave`` needs, or None."""
+    def enter(self, kind: int, attributes: Mapping[str, str]) -> Any:
+        """Begin a table, row or fact; give what ``leave`` needs, or None."""
         here = len(self.reading.pieces)
-        if kind == CELL:
-            return self.tables[-1].begin_cell(here, attributes.get("colspan")) if self.tables else None
         if kind == FIGURE:
             return attributes.get("name", ""), here, self.length
         if kind == ROW:
@@ -225,11 +230,12 @@ class Reader:
             self.flush()
         elif kind in (FACT, CONTINUATION):
             concept = (
-                attributes.get("name", "") if kind == FACT else self.concepts.get(attributes.get("id"), "")
+                attributes.get("name", "")
+                if kind == FACT
+                else self.concepts.get(attributes.get("id", ""), "")
             )
-            following = attributes.get("continuedat")
-            if following:
-                self.concepts[following] = concept
+            if "continuedat" in attributes:
+                self.concepts[attributes["continuedat"]] = concept
             return concept, here, self.length
         elif kind == PREFORMATTED:
             self.preformatted += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _DASH = "—–-"
@@ -65,19 +66,19 @@ class Table:
         self.rows.append([])
         self.column = 0
 
-    def begin_cell(self, piece: int, colspan: str | None) -> tuple[int, int]:
-        """Begin a cell at the next piece, as wide as its ``colspan`` attribute says; give what ``end_cell`` needs."""
+    def begin_cell(self, piece: int, attributes: Mapping[str, str]) -> tuple[int, int]:
+        """Begin a cell at the next piece, as wide as its ``colspan`` says; give what ``end_cell`` needs."""
         column = self.column
-        self.column += int(colspan) if colspan and colspan.isdecimal() else 1
+        colspan = attributes.get("colspan", "")
+        self.column += int(colspan) if colspan.isdecimal() else 1
         return piece, column
 
     def end_cell(self, begun: tuple[int, int], piece: int) -> None:
-        """Add the cell unless it is empty."""
+        """Add a cell that has pieces."""
         first, column = begun
-        if piece > first:
-            if not self.rows:
-                self.begin_row()
-            self.rows[-1].append(Cell(first, piece, column, self.column))
+        if not self.rows:
+            self.begin_row()
+        self.rows[-1].append(Cell(first, piece, column, self.column))
 
 
 def joint(left: str, right: str) -> str | None:
