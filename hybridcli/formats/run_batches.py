@@ -17,10 +17,10 @@ import numpy as np
 
 from hybridcli.formats.files import STDIN, open_bytes, read_bytes
 from hybridcli.formats.run_lists import concatenate, detach, runs_of, take_groups
-from hybridcli.formats.run_rows import Findings, Rows, parse_rows
+from hybridcli.formats.run_rows import Findings, Rows, no_rows, parse_rows
 from hybridcli.records import Run
 
-BLOCK = 6 << 20  # bytes of a run that are read at once; a few blocks a run are in memory
+BLOCK = 8 << 20  # bytes of a run that are read at once; a few blocks a run are in memory
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -105,7 +105,7 @@ class RunBatches:
         """Read all runs into memory."""
         self.findings = [Findings() for _ in self.sources]
         parts = [
-            concatenate(list(self._rows(i)) or [parse_rows(b"", source.path)])
+            concatenate(list(self._rows(i)) or [no_rows(source.path)])
             for i, source in enumerate(self.sources)
         ]
         runs = self.make(parts)
@@ -114,7 +114,7 @@ class RunBatches:
 
     def make(self, parts: Sequence[Rows]) -> list[Run]:
         """Turn one part of each run to Runs; safe to call from several threads."""
-        runs = runs_of(parts, lenient=self.lenient, lower_is_better=self.negate)
+        runs = runs_of(parts, lenient=self.lenient)
         with self._lock:
             for findings, rows in zip(self.findings, parts, strict=True):
                 findings.add(rows.findings)
@@ -124,12 +124,15 @@ class RunBatches:
         """Yield the parts of which each list makes a batch, for ``make``."""
         streams = [self._rows(i) for i in range(len(self.sources))]
         waiting: list[dict[str, tuple[Rows, int]]] = [{} for _ in streams]
-        open_runs = set(range(len(streams)))
         seen: list[set[str]] = [set() for _ in streams]
+        open_runs = set(range(len(streams)))
+        behind = set(open_runs)
+        latest: list[Rows | None] = [None] * len(streams)
         while open_runs:
-            # the run that lags behind is read on, so that few queries wait
+            # the run that lags behind is read on, so that few queries wait; a batch comes when all have moved
             slowest = min(open_runs, key=lambda i: len(seen[i]))
             rows = next(streams[slowest], None)
+            behind.discard(slowest)
             if rows is None:
                 open_runs.remove(slowest)
             else:
@@ -137,7 +140,11 @@ class RunBatches:
                     raise Scattered
                 seen[slowest].update(rows.queries)
                 self.queries[slowest] += rows.queries
+                latest[slowest] = rows
                 waiting[slowest].update({qid: (rows, group) for group, qid in enumerate(rows.queries)})
+            if behind & open_runs:
+                continue
+            behind = set(open_runs)
             ready = [
                 qid
                 for qid in dict.fromkeys(qid for run in waiting for qid in run)
@@ -148,10 +155,10 @@ class RunBatches:
                     _collect([run.pop(qid) for qid in ready if qid in run], self.sources[i].path)
                     for i, run in enumerate(waiting)
                 ]
-            for run in waiting:
+            for i, run in enumerate(waiting):
                 for qid, (part, group) in run.items():
                     # a query that only this run has: let go of the block it came in
-                    if part is not rows and len(part.queries) > 1:
+                    if part is not latest[i] and len(part.queries) > 1:
                         run[qid] = detach(part, group), 0
 
     def _rows(self, i: int) -> Iterator[Rows]:
@@ -159,9 +166,11 @@ class RunBatches:
         path = self.sources[i].path
         blocks = self.sources[i].blocks(self.block)
         first = True
-        for rows in map_ordered(
-            lambda block: parse_rows(block[0], path, block[1], lenient=self.lenient), blocks
-        ):
+
+        def parse(block: tuple[bytes, int]) -> Rows:
+            return parse_rows(block[0], path, block[1], lenient=self.lenient, negate=self.negate[i])
+
+        for rows in map_ordered(parse, blocks):
             if rows.queries and first:
                 self.tags[i], first = rows.tag, False
             self.findings[i].add(rows.findings)
@@ -177,7 +186,7 @@ def _collect(found: Sequence[tuple[Rows, int]], path: str) -> Rows:
         rows if groups == list(range(len(rows.queries))) else take_groups(rows, np.array(groups))
         for rows, groups in by_part.values()
     ]
-    return concatenate(parts) if parts else parse_rows(b"", path)
+    return concatenate(parts) if parts else no_rows(path)
 
 
 def map_ordered(

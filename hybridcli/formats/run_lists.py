@@ -18,20 +18,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def runs_of(
-    parts: Sequence[Rows], *, lenient: bool = False, lower_is_better: Sequence[bool] = ()
-) -> list[Run]:
+def runs_of(parts: Sequence[Rows], *, lenient: bool = False) -> list[Run]:
     """Make one Run of each part; all share one ``docnos``.
 
-    Raises DataError for a document that a query lists twice; ``lenient`` keeps its best score. What else is odd
-    is counted in each part's ``findings``.
+    Raises DataError for a document that a query lists twice; ``lenient`` keeps its best score and counts the others
+    in the part's ``findings``.
     """
     docnos, codes = encode(parts)
-    negate = lower_is_better or [False] * len(parts)
-    return [
-        _run_of(rows, docs, docnos, lenient, flip)
-        for rows, docs, flip in zip(parts, codes, negate, strict=True)
-    ]
+    return [_run_of(rows, docs, docnos, lenient) for rows, docs in zip(parts, codes, strict=True)]
 
 
 def encode(parts: Sequence[Rows]) -> tuple[pl.Series, list[Codes]]:
@@ -52,7 +46,8 @@ def encode(parts: Sequence[Rows]) -> tuple[pl.Series, list[Codes]]:
             continue
         keys.append(word)
         position += 8
-    everything = pl.concat([rows.docnos for rows in parts]) if len(parts) > 1 else parts[0].docnos
+    # in one chunk: polars gathers from several chunks twenty times slower
+    everything = pl.concat([rows.docnos for rows in parts], rechunk=True)
     codes = np.zeros(len(sizes), dtype=np.int32)
     if not keys:
         distinct = everything.head(1)
@@ -69,26 +64,18 @@ def encode(parts: Sequence[Rows]) -> tuple[pl.Series, list[Codes]]:
     return distinct, np.split(codes, ends[:-1])
 
 
-def _run_of(rows: Rows, docs: Codes, docnos: pl.Series, lenient: bool, negate: bool) -> Run:
+def _run_of(rows: Rows, docs: Codes, docnos: pl.Series, lenient: bool) -> Run:
     rows, docs = _grouped(rows, docs)
-    scores = -rows.scores if negate else rows.scores
+    scores = rows.scores
     query = segment_of(rows.offsets)
-    inside = query[1:] == query[:-1]
-    fall = scores[1:] < scores[:-1]
-    unordered = inside & ~(fall | ((scores[1:] == scores[:-1]) & (docs[1:] < docs[:-1])))
+    ordered = (scores[1:] < scores[:-1]) | ((scores[1:] == scores[:-1]) & (docs[1:] < docs[:-1]))
+    unordered = ~ordered & (query[1:] == query[:-1])
     if unordered.any():
         order = np.arange(len(docs))
         touched = np.flatnonzero(np.isin(query, query[1:][unordered]))
         order[touched] = touched[np.lexsort((-docs[touched], -scores[touched], query[touched]))]
-        rows = replace(rows, scores=scores[order], lines=rows.lines[order])
+        rows = replace(rows, lines=rows.lines[order])
         scores, docs = scores[order], docs[order]
-        ranks = None if rows.ranks is None else rows.ranks[order]
-        fall = scores[1:] < scores[:-1]
-    else:
-        ranks = rows.ranks
-    if ranks is not None:
-        against = inside & fall & (ranks[1:] <= ranks[:-1])
-        rows.findings.ranks_disagree += len(np.unique(query[1:][against]))
     offsets = rows.offsets
     again = _repeated(docs, query, len(docnos))
     if again.any():
@@ -112,7 +99,6 @@ def _grouped(rows: Rows, docs: Codes) -> tuple[Rows, Codes]:
         queries=list(place),
         offsets=offsets_of(np.bincount(query, minlength=len(place)).astype(np.int64)),
         scores=rows.scores[order],
-        ranks=None if rows.ranks is None else rows.ranks[order],
         lines=rows.lines[order],
     )
     return together, docs[order]
@@ -155,7 +141,6 @@ def concatenate(parts: Sequence[Rows]) -> Rows:
     if len(parts) == 1:
         return parts[0]
     bases = np.cumsum([0, *(len(part.raw) for part in parts[:-1])])
-    ranks = [part.ranks for part in parts if part.ranks is not None]
     queries = [qid for part in parts for qid in part.queries]
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     whole = Rows(
@@ -168,7 +153,6 @@ def concatenate(parts: Sequence[Rows]) -> Rows:
         starts=np.concatenate([part.starts + base for part, base in zip(parts, bases, strict=True)]),
         sizes=np.concatenate([part.sizes for part in parts]),
         scores=np.concatenate([part.scores for part in parts]),
-        ranks=np.concatenate(ranks) if len(ranks) == len(parts) else None,
         lines=np.concatenate([part.lines for part in parts]),
     )
     for part in parts:
@@ -189,7 +173,6 @@ def take_groups(rows: Rows, groups: Ints) -> Rows:
         starts=rows.starts[chosen],
         sizes=rows.sizes[chosen],
         scores=rows.scores[chosen],
-        ranks=None if rows.ranks is None else rows.ranks[chosen],
         lines=rows.lines[chosen],
         findings=Findings(),
     )

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from hybridcli.errors import DataError
 from hybridcli.formats.files import decode, name_of
-from hybridcli.records import Floats, Ints
+from hybridcli.records import Floats, Ints, offsets_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 # polars' own names for the six columns of a file without a head line
-QID, DOCNO, SCORE = "column_1", "column_3", "column_5"
+DOCNO, SCORE = "column_3", "column_5"
 COLUMNS = tuple(f"column_{i}" for i in range(1, 7))
 BLANK, LINE_END, HASH = 32, 10, 35
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
@@ -32,19 +32,22 @@ CONTROL = re.compile(rb"[\x00-\x1f]")
 
 @dataclass(slots=True)
 class Findings:
-    """What is odd about one run but no error: numbers of queries and lines, for notes."""
+    """What is odd about one run but no error, for notes.
+
+    ``rank_lies``: a query whose rank column contradicts its scores, looked for in the first block of the file.
+    """
 
     lines_dropped: int = 0
     duplicates_dropped: int = 0
     first_dropped: str = ""
-    ranks_disagree: int = 0
+    rank_lies: str | None = None
 
     def add(self, other: Findings) -> None:
         """Add the counts of another part of the same run."""
         self.lines_dropped += other.lines_dropped
         self.duplicates_dropped += other.duplicates_dropped
         self.first_dropped = self.first_dropped or other.first_dropped
-        self.ranks_disagree += other.ranks_disagree
+        self.rank_lies = self.rank_lies or other.rank_lies
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +55,7 @@ class Rows:
     """Lines of a run in the order of the file, as columns.
 
     ``queries``: the qid of each group of neighbouring lines; ``offsets``: int64[G + 1]. ``docnos``: polars String
-    [N]. ``raw``: the bytes and 8 more; docno n is ``raw[starts[n]:starts[n] + sizes[n]]``. ``scores``: float64[N].
-    ``ranks``: uint64[N], numbers in the order of the rank column (None: some rank is not plain digits).
+    [N]. ``raw``: the bytes; docno n is ``raw[starts[n]:starts[n] + sizes[n]]``. ``scores``: float64[N].
     ``lines``: int64[N], line numbers in the file.
     """
 
@@ -66,85 +68,103 @@ class Rows:
     starts: Ints
     sizes: Ints
     scores: Floats
-    ranks: NDArray[np.uint64] | None
     lines: Ints
     findings: Findings = field(default_factory=Findings)
 
 
-def parse_rows(data: bytes, path: str, first_line: int = 1, *, lenient: bool = False) -> Rows:
+def parse_rows(
+    data: bytes, path: str, first_line: int = 1, *, lenient: bool = False, negate: bool = False
+) -> Rows:
     """Read whole lines, each ending in a line feed, of which the first is line ``first_line`` of the file.
 
     Raises DataError that names file and line for a line that is not a run's (``lenient`` drops it instead).
+    ``negate``: scores are distances.
     """
-    rows = _parse_plain(data, path, first_line)
-    if rows is None:
-        cleaned, lines, findings = clean(data, path, first_line, lenient=lenient)
-        rows = _parse_plain(cleaned, path, lines, findings)
-        assert rows is not None, "cleaned lines are plain"
+    table = _boundaries(data) if _is_utf8(data) else None
+    if table is not None:
+        lines = np.arange(first_line, first_line + len(table))
+        rows = _parse_plain(data, table, path, lines, Findings(), negate)
+        if rows is not None:
+            return rows
+    cleaned, lines, findings = clean(data, path, first_line, lenient=lenient)
+    table = _boundaries(cleaned, comments=False)
+    assert table is not None, "cleaned lines are plain"
+    rows = _parse_plain(cleaned, table, path, lines, findings, negate)
+    assert rows is not None, "cleaned scores are numbers"
     return rows
 
 
-def _parse_plain(data: bytes, path: str, lines: int | Ints, findings: Findings | None = None) -> Rows | None:
-    """Read the common form; None if the data has another."""
+def no_rows(path: str) -> Rows:
+    """A run, or a part of one, without lines."""
+    return parse_rows(b"", path)
+
+
+def _parse_plain(
+    data: bytes, table: Ints, path: str, lines: Ints, findings: Findings, negate: bool
+) -> Rows | None:
+    """Read the common form, whose columns end where ``table`` says; None if some score is no finite number."""
     import polars as pl
 
-    table = _boundaries(data) if _is_utf8(data) else None
-    if table is None:
-        return None
-    if isinstance(lines, int):
-        lines = np.arange(lines, lines + len(table))
+    starts = table[:, 1] + 1
+    sizes = table[:, 2] - starts
     if not len(table):
-        nothing = np.zeros(0, dtype=np.int64)
+        none = np.zeros(0)
         docnos = pl.Series("docno", [], dtype=pl.String)
-        return Rows(path, "run", [], nothing, docnos, b"", nothing, nothing, np.zeros(0), None, nothing)
+        return Rows(path, "run", [], offsets_of(starts), docnos, data, starts, sizes, none, lines, findings)
     try:
         frame = pl.read_csv(
             data,
             separator=" ",
             has_header=False,
             quote_char=None,
-            columns=[QID, DOCNO, SCORE],
+            columns=[DOCNO, SCORE],
             schema={name: pl.Float64 if name == SCORE else pl.String for name in COLUMNS},
         )
     except pl.exceptions.PolarsError:
-        return None  # a score that is no number, or bytes that are not UTF-8: clean() says which
+        return None
     scores = frame[SCORE].to_numpy()
     if len(frame) != len(table) or frame[SCORE].null_count() or not np.isfinite(scores).all():
         return None
-    begins = (frame[QID] != frame[QID].shift()).fill_null(True).arg_true()
-    starts = table[:, 1] + 1
-    raw = data + bytes(8)
+    scores = -scores if negate else scores
+    first = np.append(0, table[:-1, 5] + 1)
+    begins = np.flatnonzero(_changes(data, first, table[:, 0] - first))
+    queries = [data[first[row] : table[row, 0]].decode("utf-8") for row in begins]
+    offsets = np.append(begins, len(table))
+    if lines[0] == 1:
+        findings.rank_lies = _rank_lie(data, table, scores, offsets, queries)
     return Rows(
         path=path,
         tag=data[table[0, 4] + 1 : table[0, 5]].decode("utf-8"),
-        queries=frame[QID].gather(begins).to_list(),
-        offsets=np.append(begins.to_numpy(), len(frame)).astype(np.int64),
+        queries=queries,
+        offsets=offsets,
         docnos=frame[DOCNO].alias("docno"),
-        raw=raw,
+        raw=data,
         starts=starts,
-        sizes=table[:, 2] - starts,
+        sizes=sizes,
         scores=scores,
-        ranks=_ranks(raw, table),
         lines=lines,
-        findings=findings or Findings(),
+        findings=findings,
     )
 
 
-def _boundaries(data: bytes) -> Ints | None:
-    """Give the positions of the blank or line end after each column, int64[lines, 6]; None unless all is plain."""
+def _boundaries(data: bytes, *, comments: bool = True) -> Ints | None:
+    """Give the positions of the blank or line end after each column, int64[lines, 6]; None unless all is plain.
+
+    ``comments``: a line that begins with ``#`` is a comment, and not plain.
+    """
     buffer = np.frombuffer(data, dtype=np.uint8)
-    ends = np.flatnonzero(buffer <= BLANK)
-    if len(ends) % 6 or (len(data) and data[-1] != LINE_END):
-        return None
+    separates = buffer <= BLANK
+    ends = np.flatnonzero(separates)
+    if len(ends) % 6 or not len(data) or data[-1] != LINE_END:
+        return None if len(data) else ends.reshape(0, 6)
+    found = buffer[ends]
     table = ends.reshape(-1, 6)
-    found = buffer[ends].reshape(-1, 6)
+    firsts = buffer[np.append(0, table[:-1, 5] + 1)]
     plain = (
-        (found[:, 5] == LINE_END).all()
-        and (found[:, :5] == BLANK).all()
-        and (np.diff(ends, prepend=-1) > 1).all()
-        and (buffer[np.append(-1, table[:-1, 5]) + 1] != HASH).all()
-        if len(table)
-        else not data
+        (found[5::6] == LINE_END).all()
+        and np.count_nonzero(found == BLANK) == 5 * len(table)
+        and not (separates[0] or (separates[1:] & separates[:-1]).any())
+        and not (comments and (firsts == HASH).any())
     )
     return table if plain else None
 
@@ -152,12 +172,24 @@ def _boundaries(data: bytes) -> Ints | None:
 def words(raw: bytes, starts: Ints, sizes: Ints) -> NDArray[np.uint64]:
     """Read up to 8 bytes from each start as one big-endian number, so that numbers compare as bytes do: uint64[N].
 
-    What lies beyond ``sizes`` reads as 0; where a size is below 1 the whole number is 0.
+    What lies beyond ``sizes`` reads as 0; where a size is below 1 the whole number is 0. At least 7 bytes must
+    stand behind the first byte wherever a size is above 0.
     """
+    if not len(starts):
+        return np.zeros(0, dtype=np.uint64)
     everywhere = np.ndarray((len(raw) - 7,), dtype="<u8", buffer=raw, strides=(1,))
     found = everywhere[np.minimum(starts, len(raw) - 8)].byteswap().astype(np.uint64, copy=False)
     spare = ((8 - np.clip(sizes, 0, 8)) * 8).astype(np.uint64)
     return (found >> spare) << spare  # numpy shifts by 64 bits give 0
+
+
+def _changes(data: bytes, starts: Ints, sizes: Ints) -> NDArray[np.bool_]:
+    """Mark the rows whose text is not that of the row before: bool[N]."""
+    changes = np.append(True, sizes[1:] != sizes[:-1])
+    for position in range(0, int(sizes.max()), 8):
+        word = words(data, starts + position, sizes - position)
+        changes[1:] |= word[1:] != word[:-1]
+    return changes
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -170,13 +202,20 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _ranks(raw: bytes, table: Ints) -> NDArray[np.uint64] | None:
-    """Give numbers in the order of the rank column: the digits of a rank, right-aligned, as one number."""
+def _rank_lie(data: bytes, table: Ints, scores: Floats, offsets: Ints, queries: list[str]) -> str | None:
+    """Name the first query where the rank does not rise from a line to the next although the score falls."""
     starts = table[:, 2] + 1
     sizes = table[:, 3] - starts
     if sizes.max() > 8:
+        return None  # no plain ranks
+    # the digits of a rank, right-aligned, read as one number, are in the order of the ranks
+    rank = words(data + bytes(8), starts, sizes) >> ((8 - sizes) * 8).astype(np.uint64)
+    falls, rises = scores[1:] < scores[:-1], scores[1:] > scores[:-1]
+    lies = (falls & (rank[1:] <= rank[:-1])) | (rises & (rank[1:] >= rank[:-1]))
+    lies[offsets[1:-1] - 1] = False  # from one query to the next
+    if not lies.any():
         return None
-    return words(raw, starts, sizes) >> ((8 - sizes) * 8).astype(np.uint64)
+    return queries[int(np.searchsorted(offsets, np.argmax(lies), side="right")) - 1]
 
 
 def clean(data: bytes, path: str, first_line: int, *, lenient: bool) -> tuple[bytes, Ints, Findings]:
