@@ -29,7 +29,7 @@ def read_references(path: str) -> list[Judged]:
     judged: list[Judged] = []
     first: dict[str, int] = {}
     for number, row in rows:
-        query = _judged(row, path, number)
+        query = judged_of(row, path, number)
         if first.setdefault(query.qid, number) != number:
             raise DataError(
                 f"qid {query.qid} stands on line {first[query.qid]} already; put all references of a query on one",
@@ -57,7 +57,8 @@ def _parquet_rows(data: bytes, path: str) -> Iterator[tuple[int, Row]]:
     yield from enumerate(frame.iter_rows(named=True), start=1)
 
 
-def _judged(row: Row, path: str, line: int) -> Judged:
+def judged_of(row: Row, path: str, line: int) -> Judged:
+    """Check one row; raises DataError for a missing or ill-typed field."""
     unit = row.get("unit")
     if unit is not None and (not isinstance(unit, int) or isinstance(unit, bool) or unit < 0):
         raise DataError(f"unit is {unit!r}; a number from 0 is needed", path=name_of(path), line=line)

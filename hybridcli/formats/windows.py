@@ -42,13 +42,18 @@ def window_line(window: Window) -> bytes:
 def read_windows(path: str) -> Iterator[Window]:
     """Yield the windows of a file; raises DataError for a line that is not a window (see DESIGN for the form)."""
     for line, row in read_rows(path):
-        problem = _problem_of(row)
-        if problem is not None:
-            raise DataError(f"not a window: {problem}", path=name_of(path), line=line)
-        checked_id(row["id"], "id", path, line)
-        checked_id(row["doc"], "doc", path, line)
-        row["contents"], row["heading"] = whole(row["contents"]), whole(row["heading"])
-        yield Window(**{field: row[field] for field in FIELDS})
+        yield window_of(row, path, line)
+
+
+def window_of(row: Row, path: str, line: int) -> Window:
+    """Check one row; raises DataError unless it is a window."""
+    problem = _problem_of(row)
+    if problem is not None:
+        raise DataError(f"not a window: {problem}", path=name_of(path), line=line)
+    checked_id(row["id"], "id", path, line)
+    checked_id(row["doc"], "doc", path, line)
+    row["contents"], row["heading"] = whole(row["contents"]), whole(row["heading"])
+    return Window(**{field: row[field] for field in FIELDS})
 
 
 def read_document_windows(path: str) -> Iterator[Window]:

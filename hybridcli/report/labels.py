@@ -56,7 +56,7 @@ def audit_lines(starts: Sequence[int], thresholds: Iterable[int]) -> list[str]:
     """Say how many (query, unit) pairs have their earliest reference beyond what an encoder reads."""
     return [
         _share(
-            f"pairs (query, unit) whose evidence begins at or beyond word {threshold}",
+            f"(query, unit) pairs beginning at or beyond word {threshold}",
             sum(start >= threshold for start in starts),
             len(starts),
         )
@@ -66,9 +66,9 @@ def audit_lines(starts: Sequence[int], thresholds: Iterable[int]) -> list[str]:
 
 def precision_lines(rows: Iterable[tuple[str, int, int, int, float, float, float]]) -> list[str]:
     """Show (stratum, references, judged, right, share, low, high) rows, one a line under a header."""
-    header = f"{'stratum':<44}{'references':>11}{'judged':>7}{'right':>6}  precision [95 %]"
+    header = f"{'stratum':<37}{'refs':>7}{'judged':>7}{'right':>6}  precision [95 %]"
     return [header] + [
-        f"{stratum:<44}{size:>11,}{judged:>7}{right:>6}  "
+        f"{stratum:<37}{size:>7,}{judged:>7}{right:>6}  "
         + (f"{share:.3f} [{low:.3f}, {high:.3f}]" if judged else "-")
         for stratum, size, judged, right, share, low, high in rows
     ]
@@ -76,7 +76,7 @@ def precision_lines(rows: Iterable[tuple[str, int, int, int, float, float, float
 
 def _title_only(scope: str) -> str:
     if scope == "unit":
-        return "title-only: less than half of the reference labelled"
+        return "title-only: under half of the reference labelled"
     return "title-only if mapped within one unit"
 
 
@@ -89,5 +89,5 @@ def _counted(names: Iterable[str]) -> str:
 
 
 def _share(what: str, count: int, of: int) -> str:
-    share = f"{100 * count / of:5.1f} %" if of else "    -"
-    return f"{what:<66}{count:>7,} of {of:>7,}  {share}"
+    share = f"{100 * count / of:.1f} %" if of else "-"
+    return f"{what:<52}{count:>7,} of {of:>6,} {share:>8}"

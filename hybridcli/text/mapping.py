@@ -100,7 +100,7 @@ def map_references(
 
 
 def kind_of(reference: str) -> str:
-    """Guess whether a text was a table: it has a tab, or a quarter of its words hold a digit."""
+    """Guess whether a text was a table: it has a tab, or more than a quarter of its words hold a digit."""
     words = words_of(reference)
     numbers = sum(any(char.isdigit() for char in word) for word in words)
     return "table" if "\t" in reference.strip() or numbers * 4 > len(words) else "text"

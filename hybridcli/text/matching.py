@@ -57,9 +57,8 @@ class Grams:
         The reference is at least ``GRAM`` long.
         """
         hashes = rolling_hashes(codes_of(reference))
-        offsets = (
-            np.unique(np.append(np.arange(0, len(hashes), STEP), len(hashes) - 1)) if len(hashes) else []
-        )
+        last = len(hashes) - 1
+        offsets: Ints = np.array([*range(0, last, STEP), last], dtype=np.int64)
         wanted = hashes[offsets]
         first = np.searchsorted(self._hashes, wanted, side="left")
         counts = np.minimum(np.searchsorted(self._hashes, wanted, side="right") - first, MAX_PLACES)
