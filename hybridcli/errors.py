@@ -17,7 +17,7 @@ class DataError(HybridcliError):
     """An input is wrong: names the file, the line when there is one, what was found and what to do."""
 
     def __init__(self, message: str, *, path: str | None = None, line: int | None = None) -> None:
-        self.path, self.line = path, line
+        self.path, self.line, self.message = path, line, message
         place = "" if path is None else f"{path}:{line}: " if line is not None else f"{path}: "
         super().__init__(place + message)
 

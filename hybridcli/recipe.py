@@ -44,7 +44,7 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
     Everything the command opens through ``formats.files`` is recorded, so no command can forget an input.
     """
     signature = inspect.signature(function)
-    if not set(MAIN_OUTPUTS) & set(signature.parameters):
+    if not set(MAIN_OUTPUTS) & set(signature.parameters) or "recipe" in signature.parameters:
         return function
     added = {"recipe": "Write OUTPUT.recipe.json: command, options, version, SHA-256 of inputs."}
     if writes_run:

@@ -26,11 +26,16 @@ def read_qrels(path: str) -> Qrels:
     that stands twice counts once and is warned of. Raises DataError for a wrong number of columns, a grade that
     is not a whole number, the same document judged twice with two grades, or a file without judgements.
     """
-    import polars as pl
-
-    columns = _Columns()
+    columns = Columns()
     for line, fields in _dataset_rows(path) if is_dataset(path) else _file_rows(path):
         columns.add(line, fields, path)
+    return qrels_of(columns, path)
+
+
+def qrels_of(columns: Columns, path: str) -> Qrels:
+    """Make Qrels of the columns of a file; raises and warns as ``read_qrels`` does."""
+    import polars as pl
+
     if not columns.codes:
         raise DataError("no judgements in this file", path=name_of(path))
     queries, numbers = [qid.decode("utf-8") for qid in columns.codes], columns.numbers
@@ -87,7 +92,7 @@ def write_qrels(path: str, rows: Iterable[tuple[str, str, str, int]]) -> None:
             stream.write(f"{qid} {reference} {docno} {grade}\n".encode())
 
 
-class _Columns:
+class Columns:
     """The columns of the file, one entry a line; ``codes`` numbers the qids in the order of the file."""
 
     def __init__(self) -> None:

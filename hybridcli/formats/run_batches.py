@@ -44,22 +44,27 @@ class RunSource:
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[bytes, int]]:
         """Yield blocks of whole queries, each with the number of its first line."""
-        line, rest, wanted = 1, b"", size
         with self.open() as stream:
-            while chunk := stream.read(wanted):
-                data = rest + chunk
-                cut = last_query(data)
-                wanted = size if cut else 2 * len(data)  # one query fills the block: look further ahead
-                if cut:
-                    yield data[:cut], line
-                    line += data.count(b"\n", 0, cut)
-                rest = data[cut:]
-        if rest:
-            yield rest if rest.endswith(b"\n") else rest + b"\n", line
+            yield from blocks_of(stream, size)
 
 
 def _is_pipe(path: str) -> bool:
     return Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
+
+
+def blocks_of(stream: BinaryIO, size: int = BLOCK) -> Iterator[tuple[bytes, int]]:
+    """Yield blocks of whole queries of a run that is open, each with the number of its first line."""
+    line, rest, wanted = 1, b"", size
+    while chunk := stream.read(wanted):
+        data = rest + chunk
+        cut = last_query(data)
+        wanted = size if cut else 2 * len(data)  # one query fills the block: look further ahead
+        if cut:
+            yield data[:cut], line
+            line += data.count(b"\n", 0, cut)
+        rest = data[cut:]
+    if rest:
+        yield rest if rest.endswith(b"\n") else rest + b"\n", line
 
 
 def last_query(data: bytes) -> int:

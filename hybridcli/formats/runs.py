@@ -51,8 +51,11 @@ def report_findings(paths: Sequence[str], findings: Sequence[Findings]) -> None:
             )
 
 
-def format_run(run: Run) -> bytes:
-    """Give the lines of a run in order; each score is a 32-bit float printed so that it reads back exactly."""
+def format_run(run: Run, *, double: bool = False) -> bytes:
+    """Give the lines of a run in order; each score is a 32-bit float printed so that it reads back exactly.
+
+    ``double``: scores stay 64-bit floats.
+    """
     import polars as pl
 
     query = np.repeat(np.arange(len(run.queries), dtype=np.int64), np.diff(run.offsets))
@@ -62,7 +65,7 @@ def format_run(run: Run) -> bytes:
             "qid": pl.Series([f"{qid} Q0" for qid in run.queries], dtype=pl.String).gather(query),
             "docno": run.docnos.gather(run.docs),
             "rank": rank_in_segment(run.offsets),
-            "score": run.scores.astype(np.float32),
+            "score": run.scores if double else run.scores.astype(np.float32),
         }
     )
     stream = io.BytesIO()
@@ -72,10 +75,10 @@ def format_run(run: Run) -> bytes:
     return stream.getvalue()
 
 
-def write_run(run: Run, path: str) -> None:
-    """Write a run in order; each score is a 32-bit float printed so that it reads back exactly."""
+def write_run(run: Run, path: str, *, double: bool = False) -> None:
+    """Write a run in order; each score is a 32-bit float (``double``: 64) printed so that it reads back exactly."""
     with open_output(path) as stream:
-        stream.write(format_run(run))
+        stream.write(format_run(run, double=double))
 
 
 class RunWriter:

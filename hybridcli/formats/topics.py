@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from hybridcli.errors import DataError
@@ -62,16 +62,19 @@ def _rows(path: str) -> Iterator[Row]:
             raise DataError("is a folder without queries.jsonl; a topics file is needed", path=path)
         path = str(queries)
     lines = list(read_lines(path))
+    yield from form_of(lines)(lines, path)
+
+
+def form_of(lines: Lines) -> Callable[[Lines, str], Iterator[Row]]:
+    """Find the form of topics by the first line that is not blank; give its reader."""
     first = next((text.lstrip() for _, text in lines if text.strip()), "")
     if first.startswith("{"):
-        yield from _jsonl(lines, path)
-    elif first.startswith("<"):
-        yield from _trec(lines, path)
-    else:
-        yield from _tsv(lines, path)
+        return jsonl_topics
+    return trec_topics if first.startswith("<") else tsv_topics
 
 
-def _tsv(lines: Lines, path: str) -> Iterator[Row]:
+def tsv_topics(lines: Lines, path: str) -> Iterator[Row]:
+    """Yield (line, qid, text) of ``qid<TAB>text`` lines."""
     for line, row in lines:
         if not row.strip():
             continue
@@ -81,13 +84,15 @@ def _tsv(lines: Lines, path: str) -> Iterator[Row]:
         yield line, checked_id(qid.strip(), "qid", path, line), text.strip()
 
 
-def _jsonl(lines: Lines, path: str) -> Iterator[Row]:
+def jsonl_topics(lines: Lines, path: str) -> Iterator[Row]:
+    """Yield (line, qid, text) of JSON objects, one a line."""
     for line, row in rows_of(lines, path):
         qid = id_field(row, QID_FIELDS, "qid", path, line)
         yield line, qid, text_field(row, TEXT_FIELDS, path, line).strip()
 
 
-def _trec(lines: Lines, path: str) -> Iterator[Row]:
+def trec_topics(lines: Lines, path: str) -> Iterator[Row]:
+    """Yield (line, qid, title or query) of TREC topics."""
     whole = "\n".join(text for _, text in lines)
     topics = list(TOPIC.finditer(whole))
     closed = {topic.start() for topic in topics}
