@@ -221,7 +221,7 @@ class Screen:
         flat = np.concatenate([*seeds, np.zeros(0, dtype=np.uint64)])
         self._owners = np.repeat(np.arange(len(references)), sizes)
         self._seeds, self._seed_of = np.unique(flat, return_inverse=True)
-        self._table = np.zeros(1 << 24, dtype=bool)  # most hashes of a document are dismissed by this alone
+        self._table = np.zeros(1 << 22, dtype=bool)  # most hashes of a document are dismissed by this alone
         self._table[_bucket(self._seeds)] = True
 
     def passing(self, text: str) -> list[int]:
@@ -236,7 +236,7 @@ class Screen:
 
 
 def _bucket(hashes: Hashes) -> Ints:
-    return (hashes >> np.uint64(40)).astype(np.int64)
+    return (hashes >> np.uint64(42)).astype(np.int64)
 
 
 def rolling_hashes(codes: Codes) -> Hashes:

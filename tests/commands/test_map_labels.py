@@ -37,6 +37,11 @@ def write_lines(path: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
+def map_labels(cli: Cli, options: str = "") -> Result:
+    """Map refs.jsonl to w.jsonl, with the windows' qrels in w.qrels."""
+    return cli("map-labels", "refs.jsonl", "w.jsonl", "--qrels", "w.qrels", *options.split())
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The small document in windows of 10 words with 4 of overlap, and its references."""
@@ -47,10 +52,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_quotes_ligatures_blanks_two_occurrences_absent_and_trivial_evidence(cli: Cli, place: Path) -> None:
-    result = cli(
-        *"map-labels refs.jsonl w.jsonl --qrels w.qrels --reference-qrels r.qrels --provenance p.jsonl".split(),
-        *"--unresolved u.tsv --excluded x.txt --literal l.txt --groups g.tsv --categories c.tsv".split(),
-        *"--topics t.tsv --audit 2,20".split(),
+    result = map_labels(
+        cli,
+        "--reference-qrels r.qrels --provenance p.jsonl --unresolved u.tsv --excluded x.txt --literal l.txt "
+        "--groups g.tsv --categories c.tsv --topics t.tsv --audit 2,20",
     )
     assert result.code == 0, result.err
     assert result.out == ""
@@ -93,7 +98,7 @@ def test_quotes_ligatures_blanks_two_occurrences_absent_and_trivial_evidence(cli
 
 
 def test_strict_names_the_unresolved_and_writes_nothing(cli: Cli, place: Path) -> None:
-    result = cli("map-labels", "refs.jsonl", "w.jsonl", "--qrels", "w.qrels", "--strict")
+    result = map_labels(cli, "--strict")
     assert result.code == 1
     assert result.err == (
         "hybridcli: refs.jsonl: unresolved references: 3: q3 r1 (not-found), q4 r1 (too-short), q5 r1 (empty)\n"
@@ -105,14 +110,14 @@ def test_windows_of_another_corpus(cli: Cli, place: Path) -> None:
     write_lines(
         place / "refs.jsonl", [{"qid": "q", "doc": "AAPL", "references": ["Net sales rose by five percent."]}]
     )
-    result = cli("map-labels", "refs.jsonl", "w.jsonl", "--qrels", "w.qrels")
+    result = map_labels(cli)
     assert result.code == 1
     assert result.err == (
         "hybridcli: w.jsonl: none of the documents that refs.jsonl names is here (AAPL); "
         "are these windows of another corpus?\n"
     )
     assert not (place / "w.qrels").exists()
-    assert cli("map-labels", "refs.jsonl", "w.jsonl", "--qrels", "w.qrels", "--anywhere").code == 0
+    assert map_labels(cli, "--anywhere").code == 0
 
 
 def test_one_missing_document_is_a_warning(cli: Cli, place: Path) -> None:
@@ -120,7 +125,7 @@ def test_one_missing_document_is_a_warning(cli: Cli, place: Path) -> None:
         place / "refs.jsonl",
         [*ROWS, {"qid": "q6", "doc": "MSFT", "evidence": "Net sales rose by five percent"}],
     )
-    result = cli("map-labels", "refs.jsonl", "w.jsonl", "--qrels", "w.qrels")
+    result = map_labels(cli)
     assert result.code == 0
     assert "warning: documents that queries name and that have no windows: 1: MSFT\n" in result.err
 
@@ -129,7 +134,7 @@ def test_windows_that_stand_apart(cli: Cli, place: Path) -> None:
     lines = (place / "w.jsonl").read_text().splitlines(keepends=True)
     other = [line.replace("doc:0", "b:0").replace('"doc": "doc"', '"doc": "b"') for line in lines[:1]]
     (place / "w.jsonl").write_text("".join([lines[0], *other, *lines[1:]]))
-    result = cli("map-labels", "refs.jsonl", "w.jsonl", "--qrels", "w.qrels")
+    result = map_labels(cli)
     assert result.code == 1
     assert result.err == (
         "hybridcli: w.jsonl: windows of document doc stand apart; keep a document's windows in reading order\n"
@@ -146,7 +151,7 @@ def test_windows_that_stand_apart(cli: Cli, place: Path) -> None:
     ],
 )
 def test_usage(cli: Cli, place: Path, options: str, message: str) -> None:
-    result = cli("map-labels", "refs.jsonl", "w.jsonl", "--qrels", "w.qrels", *options.split())
+    result = map_labels(cli, options)
     assert (result.code, result.err) == (2, f"hybridcli: {message}\n")
     assert not (place / "w.qrels").exists()
 
@@ -181,12 +186,11 @@ def judge(path: Path, wrong: int) -> list[str]:
 
 
 def test_sample_judge_and_correct(cli: Cli, corpus: Path) -> None:
-    base = "map-labels refs.jsonl w.jsonl --qrels w.qrels".split()
-    result = cli(*base, *"--audit-sample 12 --seed 5 --sheet s.tsv".split())
+    result = map_labels(cli, "--audit-sample 12 --seed 5 --sheet s.tsv")
     assert result.code == 0, result.err
     assert "note: 12 references to judge: write right or wrong into the first column of s.tsv\n" in result.err
     first = (corpus / "s.tsv").read_bytes()
-    assert cli(*base, *"--audit-sample 12 --seed 5 --sheet s.tsv".split()).code == 0
+    assert map_labels(cli, "--audit-sample 12 --seed 5 --sheet s.tsv").code == 0
     assert (corpus / "s.tsv").read_bytes() == first
     assert first.count(b"\n") == 13
     assert first.count(b"Risk/literal/text\t10\t") == 3
@@ -194,7 +198,7 @@ def test_sample_judge_and_correct(cli: Cli, corpus: Path) -> None:
 
     before = (corpus / "w.qrels").read_text()
     wrong = judge(corpus / "s.tsv", 2)
-    result = cli(*base, *"--audited s.tsv --unresolved u.tsv --excluded x.txt".split())
+    result = map_labels(cli, "--audited s.tsv --unresolved u.tsv --excluded x.txt")
     assert result.code == 0, result.err
     assert "note: references judged: 12; wrong and left out of the qrels: 2\n" in result.err
     assert "all" in result.err
@@ -208,12 +212,11 @@ def test_sample_judge_and_correct(cli: Cli, corpus: Path) -> None:
 
 
 def test_a_sheet_of_another_mapping(cli: Cli, corpus: Path) -> None:
-    base = "map-labels refs.jsonl w.jsonl --qrels w.qrels".split()
-    assert cli(*base, *"--audit-sample 4 --sheet s.tsv".split()).code == 0
+    assert map_labels(cli, "--audit-sample 4 --sheet s.tsv").code == 0
     lines = (corpus / "s.tsv").read_text().splitlines(keepends=True)
     (corpus / "s.tsv").write_text("".join([*lines[:2], lines[2].replace(":0:", ":7:"), *lines[3:]]))
     (corpus / "w.qrels").unlink()
-    result = cli(*base, "--audited", "s.tsv")
+    result = map_labels(cli, "--audited s.tsv")
     assert result.code == 1
     assert result.err.startswith("hybridcli: s.tsv:3: query q")
     assert (
@@ -223,7 +226,7 @@ def test_a_sheet_of_another_mapping(cli: Cli, corpus: Path) -> None:
 
 
 def test_too_small_a_sample(cli: Cli, corpus: Path) -> None:
-    result = cli(*"map-labels refs.jsonl w.jsonl --qrels w.qrels --audit-sample 1 --sheet s.tsv".split())
+    result = map_labels(cli, "--audit-sample 1 --sheet s.tsv")
     assert (result.code, result.err) == (
         2,
         "hybridcli: the 2 strata need a sample of at least 2, not 1\n",
@@ -247,8 +250,8 @@ def test_the_real_filings(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     foreign = {qid for qid, doc in known.items() if doc is None}
     assert len(foreign) == 8
     for anywhere in ([], ["--anywhere"]):  # with the filing named, and looking in all 19
-        call = [*"--qrels w.qrels --provenance p.jsonl --excluded x.txt --groups g.tsv".split(), *anywhere]
-        result = cli("map-labels", queries, "w.jsonl", *call)
+        outputs = ["--qrels", "w.qrels", "--provenance", "p.jsonl", "--excluded", "x.txt"]
+        result = cli("map-labels", queries, "w.jsonl", *outputs, *anywhere)
         assert result.code == 0, result.err
         rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text(encoding="utf-8").splitlines()]
         native = [row for row in rows if row["qid"] not in foreign]
