@@ -166,9 +166,12 @@ def compare_pairs(scores: Scores, pairs: Sequence[Pair], units: Units, how: Infe
 
 
 def differences(scores: Scores, pairs: Sequence[Pair]) -> Floats:
-    """Per-query differences, float64[Q, P * M], pair by pair."""
+    """Per-query differences, float64[Q, P * M], pair by pair; one in the last bits of two values is none."""
     row = {label: at for at, label in enumerate(scores.labels)}
-    stacked = [scores.values[row[pair.left]] - scores.values[row[pair.right]] for pair in pairs]
+    stacked = []
+    for pair in pairs:
+        left, right = scores.values[row[pair.left]], scores.values[row[pair.right]]
+        stacked.append(np.where(np.isclose(left, right, rtol=1e-12, atol=1e-12), 0.0, left - right))
     return np.concatenate(stacked).T
 
 
@@ -193,8 +196,6 @@ def _judge(
         margins = margin_tests(sample, how.margin)
         inferior = _adjust_by_family(how.correction, margins.not_inferior, families)
         equivalent = _adjust_by_family(how.correction, margins.equivalent, families)
-    # a difference in the last bits of two sums is not a win
-    small = 1e-12 * np.maximum(1.0, np.abs(sample.values).max(axis=0, initial=0.0))
     result = []
     for at in range(sample.values.shape[1]):
         column = sample.values[:, at]
@@ -211,9 +212,9 @@ def _judge(
                 family_size=size,
                 p={test: _number(values[at]) for test, values in p.items()},
                 adjusted={test: _number(values[at]) for test, values in adjusted.items()},
-                wins=int((column > small[at]).sum()),
-                ties=int((np.abs(column) <= small[at]).sum()),
-                losses=int((column < -small[at]).sum()),
+                wins=int((column > 0).sum()),
+                ties=int((column == 0).sum()),
+                losses=int((column < 0).sum()),
                 effect=_number(effect[at]),
                 detectable=_number(alone[at]),
                 detectable_in_family=_number(among[at]),

@@ -7,6 +7,7 @@ never written.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -76,71 +77,108 @@ def find_hits(run: Run, qrels: Qrels) -> Hits:
 
     Queries that the run lacks have nothing retrieved; queries that the qrels lack are left out.
     """
-    run_rows, qrels_rows = match_rows(run, qrels)
-    size = len(qrels.queries)
-    place = query_places(run, qrels)
-    retrieved = np.zeros(size, dtype=np.int32)
-    retrieved[place[place >= 0]] = np.diff(run.offsets)[place >= 0]
-    owner = np.searchsorted(run.offsets, run_rows, side="right") - 1
-    query = place[owner].astype(np.int32)
-    rank = (run_rows - run.offsets[owner] + 1).astype(np.int32)
-    order = np.lexsort((rank, query))
-    query, rank, qrels_rows = query[order], rank[order], qrels_rows[order]
-    grade = qrels.grades[qrels_rows]
-    if qrels.pairs is None:
-        good = np.flatnonzero(grade > 0)
-        hit, reference = good, np.zeros(len(good), dtype=np.int32)
-    else:
-        hit, reference = expand_references(qrels_rows, qrels.pairs)
-    key = query[hit].astype(np.int64) * (int(reference.max(initial=0)) + 1) + reference
-    first = np.unique(key, return_index=True)[1]  # the first of equal keys has the best rank
-    return Hits(
-        query=query,
-        rank=rank,
-        grade=grade,
-        retrieved=retrieved,
-        reference_query=query[hit[first]],
-        reference=reference[first],
-        reference_rank=rank[hit[first]],
-    )
-
-
-def query_places(run: Run, qrels: Qrels) -> Ints:
-    """Give the position in ``qrels.queries`` of each of the run's queries, or -1: int64[run queries]."""
-    place = {qid: i for i, qid in enumerate(qrels.queries)}
-    return np.array([place.get(qid, -1) for qid in run.queries], dtype=np.int64)
+    return Matcher(qrels).find_hits(run)
 
 
 def match_rows(run: Run, qrels: Qrels) -> tuple[Ints, Ints]:
     """Find the run's judged rows: (rows of the run, ascending; the matching rows of the qrels)."""
-    place = query_places(run, qrels)
-    code = _shared_codes(run.docnos, qrels.docnos)
-    width = np.int64(max(len(qrels.docnos), 1))
-    # qrels rows ascend by query and document, so their keys ascend and can be searched
-    keys = segment_of(qrels.offsets).astype(np.int64) * width + qrels.docs
-    # a bit table answers "certainly not judged" for nearly every row of a long run, cheaply
-    mask = np.int64((1 << max(16, int(2 * len(keys)).bit_length() + 2)) - 1)
-    table = np.zeros(int(mask) + 1, dtype=bool)
-    table[_mix(keys, mask)] = True
-    found_rows, found_keys = [], []
-    for start in range(0, len(run.queries), CHUNK):
-        stop = min(start + CHUNK, len(run.queries))
-        low, high = run.offsets[start], run.offsets[stop]
-        base = np.repeat(place[start:stop] * width, np.diff(run.offsets[start : stop + 1]))
-        doc = code[run.docs[low:high]]
-        key = np.where((base < 0) | (doc < 0), np.int64(-1), base + doc)
-        rows = np.flatnonzero((key >= 0) & table[_mix(key, mask)])
-        found_rows.append(rows + low)
-        found_keys.append(key[rows])
-    rows = np.concatenate([np.empty(0, dtype=np.int64), *found_rows])
-    key = np.concatenate([np.empty(0, dtype=np.int64), *found_keys])
-    at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
-    good = keys[at] == key if len(keys) else np.zeros(len(key), dtype=bool)
-    return rows[good], at[good]
+    return Matcher(qrels).match_rows(run)
 
 
-def _mix(key: Ints, mask: np.int64) -> Ints:
-    return (key ^ (key >> np.int64(17)) * np.int64(0x9E3779B1)) & mask
+def query_places(run: Run, qrels: Qrels) -> Ints:
+    """Give the position in ``qrels.queries`` of each of the run's queries, or -1: int64[run queries]."""
+    return Matcher(qrels).places(run)
+
+
+class Matcher:
+    """Qrels prepared for finding their documents in many runs, or in many parts of one."""
+
+    def __init__(self, qrels: Qrels) -> None:
+        self.qrels = qrels
+        self._place = {qid: i for i, qid in enumerate(qrels.queries)}
+        self._width = np.int64(max(len(qrels.docnos), 1))
+        # qrels rows ascend by query and document, so their keys ascend and can be searched
+        self._keys = segment_of(qrels.offsets).astype(np.int64) * self._width + qrels.docs
+        # a table of bits answers "certainly not judged" for nearly every row of a long run, cheaply
+        self._mask = np.int64((1 << max(16, (4 * len(self._keys)).bit_length() + 1)) - 1)
+        self._table = np.zeros(int(self._mask) + 1, dtype=bool)
+        self._table[self._mix(self._keys)] = True
+
+    def places(self, run: Run) -> Ints:
+        """Position in ``qrels.queries`` of each of the run's queries, or -1: int64[run queries]."""
+        return np.array([self._place.get(qid, -1) for qid in run.queries], dtype=np.int64)
+
+    def match_rows(self, run: Run) -> tuple[Ints, Ints]:
+        """Find the run's judged rows: (rows of the run, ascending; the matching rows of the qrels)."""
+        place = self.places(run)
+        code = _shared_codes(run.docnos, self.qrels.docnos)
+        found_rows, found_keys = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for start in range(0, len(run.queries), CHUNK):
+            stop = min(start + CHUNK, len(run.queries))
+            low, high = run.offsets[start], run.offsets[stop]
+            base = np.repeat(place[start:stop] * self._width, np.diff(run.offsets[start : stop + 1]))
+            doc = code[run.docs[low:high]]
+            near = np.flatnonzero((base >= 0) & (doc >= 0))
+            key = base[near] + doc[near]
+            likely = self._table[self._mix(key)]
+            found_rows.append(near[likely] + low)
+            found_keys.append(key[likely])
+        rows, key = np.concatenate(found_rows), np.concatenate(found_keys)
+        if not len(self._keys):
+            return rows[:0], rows[:0]
+        at = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
+        good = self._keys[at] == key
+        return rows[good], at[good]
+
+    def _mix(self, key: Ints) -> Ints:
+        return (key ^ (key >> np.int64(17)) * np.int64(0x9E3779B1)) & self._mask
+
+    def find_hits(self, run: Run) -> Hits:
+        """Find the judged documents in a run, or in a part of one that holds whole queries."""
+        qrels, (run_rows, qrels_rows) = self.qrels, self.match_rows(run)
+        place = self.places(run)
+        retrieved = np.zeros(len(qrels.queries), dtype=np.int32)
+        retrieved[place[place >= 0]] = np.diff(run.offsets)[place >= 0]
+        owner = np.searchsorted(run.offsets, run_rows, side="right") - 1
+        query = place[owner].astype(np.int32)
+        rank = (run_rows - run.offsets[owner] + 1).astype(np.int32)
+        order = np.lexsort((rank, query))
+        query, rank, qrels_rows = query[order], rank[order], qrels_rows[order]
+        grade = qrels.grades[qrels_rows]
+        if qrels.pairs is None:
+            hit = np.flatnonzero(grade > 0)
+            reference = np.zeros(len(hit), dtype=np.int32)
+        else:
+            hit, reference = expand_references(qrels_rows, qrels.pairs)
+        key = query[hit].astype(np.int64) * (int(reference.max(initial=0)) + 1) + reference
+        first = np.unique(key, return_index=True)[1]  # the first of equal keys has the best rank
+        return Hits(
+            query=query,
+            rank=rank,
+            grade=grade,
+            retrieved=retrieved,
+            reference_query=query[hit[first]],
+            reference=reference[first],
+            reference_rank=rank[hit[first]],
+        )
+
+
+def merge_hits(parts: Sequence[Hits]) -> Hits:
+    """Join the hits of parts of a run; no query may stand in two of them."""
+    if len(parts) == 1:
+        return parts[0]
+    query = np.concatenate([part.query for part in parts])
+    reference_query = np.concatenate([part.reference_query for part in parts])
+    order, by_reference = np.argsort(query, kind="stable"), np.argsort(reference_query, kind="stable")
+    return Hits(
+        query=query[order],
+        rank=np.concatenate([part.rank for part in parts])[order],
+        grade=np.concatenate([part.grade for part in parts])[order],
+        retrieved=np.sum([part.retrieved for part in parts], axis=0, dtype=np.int32),
+        reference_query=reference_query[by_reference],
+        reference=np.concatenate([part.reference for part in parts])[by_reference],
+        reference_rank=np.concatenate([part.reference_rank for part in parts])[by_reference],
+    )
 
 
 def _shared_codes(wanted: pl.Series, known: pl.Series) -> Ints:

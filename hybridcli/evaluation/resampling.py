@@ -95,7 +95,7 @@ class Sample:
     @cached_property
     def means(self) -> Floats:
         """Mean over the queries: float64[C]."""
-        return np.asarray(self.sums.sum(axis=0) / len(self.values))
+        return np.asarray(self.values.sum(axis=0) / len(self.values))
 
     @cached_property
     def noise(self) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybridcli.evaluation.hits import find_hits, judgments_of, match_rows
@@ -46,6 +46,7 @@ def test_nothing_in_common(tmp_path: Path) -> None:
         assert len(hits.rank) == len(hits.reference_rank) == 0
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_matching_equals_a_lookup(data: st.DataObject) -> None:
     docnos = st.sampled_from([f"d{at}" for at in range(12)])

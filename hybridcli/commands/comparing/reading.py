@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.external import external_values, parse_external
-from hybridcli.evaluation.hits import Judgments, find_hits, judgments_of, query_places
+from hybridcli.evaluation.hits import Hits, Judgments, Matcher, judgments_of, merge_hits
 from hybridcli.evaluation.measures import Measure, is_own, parse_measure
 from hybridcli.evaluation.scores import (
     Scores,
@@ -23,7 +23,8 @@ from hybridcli.evaluation.scores import (
 )
 from hybridcli.formats.files import name_of, stem_of
 from hybridcli.formats.per_query import read_per_query
-from hybridcli.formats.runs import read_run
+from hybridcli.formats.run_batches import RunBatches, RunSource, Scattered, map_ordered
+from hybridcli.formats.runs import report_findings
 from hybridcli.records import Floats, Ints, Qrels, Run
 
 
@@ -50,13 +51,27 @@ class Reading:
 
 @dataclass(slots=True)
 class View:
-    """One way to look at the runs: all documents, those of a slice, or the judged ones alone."""
+    """One way to look at the runs: all documents, those of a slice, or the judged ones alone.
 
-    qrels: Qrels
+    ``rows``: float64[M, Q] for each system read so far.
+    """
+
     judgments: Judgments
+    matcher: Matcher
     keep: Callable[[Run], NDArray[np.bool_]] | None = None
     condense: bool = False
     rows: list[Floats] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is needed of a part of a run: hits for each view, and counts."""
+
+    hits: list[Hits]
+    places: Ints
+    lengths: Ints
+    narrow_ties: int
+    run: Run | None
 
 
 @dataclass(slots=True)
@@ -98,14 +113,18 @@ def evaluate(qrels: Qrels, paths: Sequence[str], values: Sequence[str], how: Rea
     facts: list[dict[str, Any]] = []
     kept: list[Run] = []
     for label, path in zip(labels, paths, strict=False):
-        run = read_run(path, lenient=how.lenient, lower_is_better=path in how.lower_is_better)
-        for view in views:
-            part = run if view.keep is None else keep_documents(run, view.keep(run))
-            view.rows.append(_score(part, view, how))
-        place = query_places(run, qrels)
-        answered.append(_answered(run, place, len(qrels.queries)))
-        facts.append(_facts(label, path, run, place, qrels))
-        kept += [run] if how.keep else []
+        tag, parts = _read_parts(path, views, how)
+        for at, view in enumerate(views):
+            hits = merge_hits([part.hits[at] for part in parts])
+            view.rows.append(_score(hits, parts[0].run, view, how))
+        present = np.zeros(len(qrels.queries), dtype=bool)
+        for part in parts:
+            present[part.places[(part.places >= 0) & (part.lengths > 0)]] = True
+        answered.append(present)
+        facts.append(
+            {"label": label, "path": name_of(path), "tag": tag, **_counts(parts, len(qrels.queries))}
+        )
+        kept += [parts[0].run] if how.keep and parts[0].run is not None else []
     for label, path in zip(labels[len(paths) :], values, strict=True):
         given, present = _given_values(path, qrels, how)
         main.rows.append(given)
@@ -134,10 +153,11 @@ def _views(qrels: Qrels, how: Reading) -> tuple[View, View | None, dict[str, Vie
         def keep(run: Run, name: str = name) -> NDArray[np.bool_]:
             return _in_slice(how.doc_slices, name, run.docnos)
 
-        slices[name] = View(part, judgments_of(part), keep)
+        slices[name] = View(judgments_of(part), Matcher(part), keep)
+    matcher = Matcher(qrels)
     return (
-        View(qrels, judgments),
-        View(qrels, judgments, condense=True) if how.condense else None,
+        View(judgments, matcher),
+        View(judgments, matcher, condense=True) if how.condense else None,
         slices,
     )
 
@@ -146,37 +166,52 @@ def _in_slice(values: dict[str, str], name: str, docnos: Iterable[str]) -> NDArr
     return np.array([values.get(docno) == name for docno in docnos], dtype=bool)
 
 
-def _score(run: Run, view: View, how: Reading) -> Floats:
+def _read_parts(path: str, views: Sequence[View], how: Reading) -> tuple[str, list[Part]]:
+    """Read a run in blocks of whole queries, keeping hits and counts alone; whole where more is wanted of it."""
+    whole = how.keep or any(not isinstance(m, Measure) for m in how.measures)
+    batches = RunBatches(
+        [RunSource(path)], lenient=how.lenient, lower_is_better=[path in how.lower_is_better]
+    )
+
+    def part_of(run: Run) -> Part:
+        kept = [run if view.keep is None else keep_documents(run, view.keep(run)) for view in views]
+        hits = [view.matcher.find_hits(part) for view, part in zip(views, kept, strict=True)]
+        places = views[0].matcher.places(run)
+        return Part(hits, places, np.diff(run.offsets), float_ties(run), run if whole else None)
+
+    parts: list[Part] = []
+    if not whole:
+        try:
+            parts = list(map_ordered(lambda rows: part_of(batches.make(rows)[0]), batches.batches()))
+        except Scattered:
+            parts = []
+    if not parts:
+        parts = [part_of(batches.whole()[0])]
+    report_findings([path], batches.findings)
+    return batches.tags[0], parts
+
+
+def _score(hits: Hits, run: Run | None, view: View, how: Reading) -> Floats:
     """Values of all measures: float64[M, Q]."""
     own = [m for m in how.measures if isinstance(m, Measure)]
     other = [m for m in how.measures if not isinstance(m, Measure)]
-    values: dict[str, Floats] = {}
-    if own:
-        hits = find_hits(run, view.qrels)
-        hits = condensed(hits) if view.condense else hits
-        values = {m.name: m.values(view.judgments, hits) for m in own}
-    if other:
+    hits = condensed(hits) if view.condense else hits
+    values = {m.name: m.values(view.judgments, hits) for m in own}
+    if other and run is not None:
         if view.condense:
             raise UsageError(f"--without-unjudged: {other[0]} is not one of our own measures")
-        values |= zip(map(str, other), external_values(other, run, view.qrels), strict=True)
+        part = run if view.keep is None else keep_documents(run, view.keep(run))
+        values |= zip(map(str, other), external_values(other, part, view.matcher.qrels), strict=True)
     return np.stack([values[name] for name in how.names])
 
 
-def _answered(run: Run, place: Ints, size: int) -> NDArray[np.bool_]:
-    answered = np.zeros(size, dtype=bool)
-    answered[place[(place >= 0) & (np.diff(run.offsets) > 0)]] = True
-    return answered
-
-
-def _facts(label: str, path: str, run: Run, place: Ints, qrels: Qrels) -> dict[str, Any]:
+def _counts(parts: Sequence[Part], judged: int) -> dict[str, int]:
+    places = np.concatenate([part.places for part in parts])
     return {
-        "label": label,
-        "path": name_of(path),
-        "tag": run.tag,
-        "queries": len(run.queries),
-        "unjudged": int((place < 0).sum()),
-        "missing": len(qrels.queries) - int((place >= 0).sum()),
-        "narrow_ties": float_ties(run),
+        "queries": len(places),
+        "unjudged": int((places < 0).sum()),
+        "missing": judged - int((places >= 0).sum()),
+        "narrow_ties": sum(part.narrow_ties for part in parts),
     }
 
 
