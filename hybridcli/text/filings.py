@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import accumulate, islice
 
 from hybridcli.records import Unit
 from hybridcli.text.headings import NONE, SECTION, furniture, heading_name, heading_rank
@@ -84,7 +85,7 @@ def _blocks(reading: Reading) -> list[_Block]:
             first, piece = piece, piece + 1
             while piece < table.first and before[piece] != "\n":
                 piece += 1
-            text = "".join(_joined(reading, first, piece))
+            text = pieces[first] if piece == first + 1 else "".join(_joined(reading, first, piece))
             blocks.append(_Block(first, piece, text.count(" ") + 1, text))
         if table.last > table.first:
             words = sum(text.count(" ") + 1 for text in pieces[table.first : table.last])
@@ -117,9 +118,9 @@ def _is_body(block: _Block) -> bool:
 
 def _joined(reading: Reading, first: int, last: int) -> list[str]:
     """The pieces of a span, with what parts them."""
-    parts = [reading.pieces[first]]
-    for piece in range(first + 1, last):
-        parts += (reading.before[piece], reading.pieces[piece])
+    parts = [""] * (2 * (last - first) - 1)
+    parts[::2] = reading.pieces[first:last]
+    parts[1::2] = reading.before[first + 1 : last]
     return parts
 
 
@@ -205,10 +206,7 @@ def _write(drafts: list[_Draft], reading: Reading, doc: str) -> list[Unit]:
         first, last = draft.blocks[0].first, draft.blocks[-1].last
         parts = _joined(reading, first, last)
         texts.append("".join(parts))
-        position = 0
-        for part in range(0, len(parts), 2):
-            starts.append(position)
-            position += len(parts[part]) + (len(parts[part + 1]) if part + 1 < len(parts) else 0)
+        starts += islice(accumulate(map(len, parts), initial=0), 0, len(parts), 2)
         unit_of += [number] * (last - first)
     facts: list[list[tuple[int, int, str]]] = [[] for _ in drafts]
     for fact in reading.facts:

@@ -92,5 +92,8 @@ def parse(data: bytes, target: Target) -> None:
         )
     if not _TAG.search(text):
         raise DataError("not HTML: it holds no tag; plain text goes in as JSONL or TSV")
+    if text.count("<ix:header") == text.count("</ix:header>") == 1:  # never shown, and a tenth of a filing
+        begin, end = text.index("<ix:header"), text.index("</ix:header>")
+        text = text[:begin] + text[max(begin, end + len("</ix:header>")) :]
     parser = etree.HTMLParser(target=target, encoding="utf-8", huge_tree=True, no_network=True)
     etree.fromstring(text.encode("utf-8", "replace"), parser)

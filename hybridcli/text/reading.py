@@ -36,6 +36,8 @@ _IX_KIND_OF = {
     "nonnumeric": FACT,
     "continuation": CONTINUATION,
 }
+_TABULAR = frozenset({ROW, CELL, TABLE})
+_BLOCKS = _TABULAR | {BLOCK, HEADING, PREFORMATTED}
 _PAGE_BREAKS = ("page-break-before", "page-break-after", "break-before", "break-after")
 _RULE = re.compile(
     r"(?<![\w-])(display|visibility|position|float|font-weight|font|(?:page-)?break-(?:before|after))\s*:\s*([^;!]*[^;!\s])"
@@ -48,12 +50,13 @@ _UNSEEN: dict[int, str] = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF), "") | {
 
 
 class Look(NamedTuple):
-    """What a ``style`` attribute says: not shown; starts a block (None: as the tag does); bold (None: inherited)."""
+    """What a tag and its ``style`` say: the kind; not shown; a block of its own; bold (None: as around it)."""
 
-    hidden: bool = False
-    block: bool | None = None
-    bold: bool | None = None
-    breaks_page: bool = False
+    kind: int
+    hidden: bool
+    block: bool
+    bold: bool | None
+    breaks_page: bool
 
 
 class Fact(NamedTuple):
@@ -84,34 +87,27 @@ class Reading:
     page_starts: set[int] = field(default_factory=set)
 
 
-class _Kinds(dict[str, int]):
-    """Kind of each tag, looked up once: ``td``, ``ix:nonfraction``."""
+class _Looks(dict[tuple[str, str | None], Look]):
+    """Look of each tag (``td``, ``ix:nonfraction``) with each ``style``, worked out once."""
 
-    def __missing__(self, tag: str) -> int:
+    def __missing__(self, key: tuple[str, str | None]) -> Look:
+        tag, style = key
         space, _, name = tag.rpartition(":")
         kind = (_IX_KIND_OF if space == "ix" else _KIND_OF).get(name, INLINE)
-        self[tag] = kind
-        return kind
-
-
-class _Looks(dict[str | None, Look]):
-    """Meaning of each ``style`` attribute, worked out once."""
-
-    def __missing__(self, style: str | None) -> Look:
         rules = dict(_RULE.findall(style.lower())) if style else {}
         display, weight = rules.get("display", ""), rules.get("font-weight", rules.get("font", ""))
-        block = None
-        if rules.get("position") in {"absolute", "fixed"} or rules.get("float") in {"left", "right"}:
-            block = True
-        elif display:
-            block = not display.startswith(("inline", "contents"))
-        look = Look(
-            hidden=display == "none" or rules.get("visibility") in {"hidden", "collapse"},
-            block=block,
-            bold="bold" in weight or weight[:3] in {"600", "700", "800", "900"} if weight else None,
-            breaks_page=any(rules.get(name) in {"always", "page", "left", "right"} for name in _PAGE_BREAKS),
-        )
-        self[style] = look
+        block = kind in _BLOCKS
+        if kind not in _TABULAR:
+            if rules.get("position") in {"absolute", "fixed"} or rules.get("float") in {"left", "right"}:
+                block = True
+            elif display:
+                block = not display.startswith(("inline", "contents"))
+        bold = True if kind in (STRONG, HEADING) else None
+        if weight:
+            bold = "bold" in weight or weight[:3] in {"600", "700", "800", "900"}
+        hidden = kind == SKIP or display == "none" or rules.get("visibility") in {"hidden", "collapse"}
+        breaks_page = any(rules.get(name) in {"always", "page", "left", "right"} for name in _PAGE_BREAKS)
+        self[key] = look = Look(kind, hidden, block, bold, breaks_page)
         return look
 
 
@@ -120,7 +116,6 @@ class Reader:
 
     def __init__(self) -> None:
         self.reading = Reading()
-        self.kinds = _Kinds()
         self.looks = _Looks()
         self.open: list[tuple[int, bool, bool, Any]] = []
         self.unseen = 0
@@ -138,14 +133,14 @@ class Reader:
         if self.unseen:
             self.unseen += 1
             return
-        kind = self.kinds[tag]
-        # an element without attributes comes with an empty mapping that is slow to ask
-        hidden, block, weight, breaks_page = self.looks[attributes.get("style") if attributes else None]
-        if kind == SKIP or hidden or "hidden" in attributes:
+        if attributes:  # without any, the mapping is an empty one that is slow to ask
+            style, hidden = attributes.get("style"), "hidden" in attributes
+        else:
+            style, hidden = None, False
+        kind, unshown, block, bold, breaks_page = self.looks[tag, style]
+        if unshown or hidden:
             self.unseen = 1
             return
-        if block is None or kind in _TABULAR:
-            block = kind in _BLOCKS
         if block:
             if self.length:
                 self.flush()
@@ -158,10 +153,8 @@ class Reader:
         else:
             mark = self.enter(kind, attributes)
         self.open.append((kind, block, self.bold, mark))
-        if weight is not None:
-            self.bold = weight
-        elif kind in (STRONG, HEADING):
-            self.bold = True
+        if bold is not None:
+            self.bold = bold
 
     def end(self, tag: str) -> None:
         """End the element that began last."""
@@ -181,16 +174,8 @@ class Reader:
         if self.preformatted and "\n" in text:
             *lines, text = text.split("\n")
             for line in lines:
-                self.add(line)
+                self.data(line)
                 self.flush()
-        self.add(text)
-
-    def close(self) -> None:
-        """End the last piece."""
-        self.flush()
-
-    def add(self, text: str) -> None:
-        """Append text that holds no line break a reader sees."""
         if not text.isascii() and _ODD.search(text):
             text = text.translate(_UNSEEN)
         words = text.split()
@@ -206,6 +191,10 @@ class Reader:
         self.pending_blank = text[-1].isspace()
         if not self.bold:
             self.light += len(folded)
+
+    def close(self) -> None:
+        """End the last piece."""
+        self.flush()
 
     def flush(self) -> None:
         """End the current piece, if there is one."""
@@ -266,7 +255,3 @@ class Reader:
             )
             if (first, start) < (last, end):
                 reading.facts.append(Fact(concept, first, start, last, end))
-
-
-_TABULAR = frozenset({ROW, CELL, TABLE})
-_BLOCKS = _TABULAR | {BLOCK, HEADING, PREFORMATTED}
