@@ -7,8 +7,8 @@ as comparing their UTF-8 bytes, so ``sorted`` and ``max`` give the byte order th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,6 +212,48 @@ class Label:
     literal: bool = False
     overlap: float = 0.0
     title_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is odd about a file, at ``line`` (from 1) where there is one.
+
+    ``kind``: a short name such as ``duplicate``. ``wrong``: the file must be mended; otherwise it is a note, and
+    ``count`` says how often it was seen, first at ``line``.
+    """
+
+    kind: str
+    text: str
+    line: int | None = None
+    wrong: bool = True
+    count: int = 1
+
+
+@dataclass(slots=True)
+class Sheet:
+    """What ``check`` found in one file: its kind, all problems, and counts and other facts by name."""
+
+    path: str
+    kind: str
+    problems: list[Problem] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, kind: str, text: str, line: int | None = None) -> None:
+        """Add something that is wrong."""
+        self.problems.append(Problem(kind, text, line))
+
+    def note(self, kind: str, text: str, line: int | None = None, count: int = 1) -> None:
+        """Add something that is odd but not wrong."""
+        self.problems.append(Problem(kind, text, line, wrong=False, count=count))
+
+    def has(self, *kinds: str) -> bool:
+        """Whether a problem of one of these kinds was found."""
+        return any(problem.kind in kinds for problem in self.problems)
+
+    @property
+    def wrong(self) -> int:
+        """Number of problems that must be mended."""
+        return sum(problem.wrong for problem in self.problems)
 
 
 def offsets_of(lengths: Ints) -> Ints:

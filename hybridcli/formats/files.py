@@ -80,10 +80,10 @@ def require_one_stdout(*paths: str | None) -> None:
 
 
 @contextlib.contextmanager
-def open_bytes(path: str) -> Iterator[BinaryIO]:
+def open_bytes(path: str, *, keep_bom: bool = False) -> Iterator[BinaryIO]:
     """Open an input for reading bytes: decompressed when it is gzip, without a UTF-8 byte-order mark.
 
-    Raises DataError when the file is missing, unreadable, a folder, or broken gzip data.
+    ``keep_bom`` leaves such a mark in place. Raises DataError when the file is missing, unreadable, a folder, or broken gzip data.
     """
     note_input(path)
     try:
@@ -96,7 +96,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
             if stream.peek(2)[:2] == GZIP_MAGIC:
                 inner = stack.enter_context(gzip.GzipFile(fileobj=stream, mode="rb"))
                 stream = io.BufferedReader(cast(io.RawIOBase, inner), 1 << 20)
-            if stream.peek(3)[:3] == BOM:
+            if not keep_bom and stream.peek(3)[:3] == BOM:
                 stream.read(3)
             yield cast(BinaryIO, stream)
     except FileNotFoundError:

@@ -24,7 +24,11 @@ def read_references(path: str) -> list[Judged]:
 
     Raises DataError with file and line (Parquet: row) for a missing or ill-typed field and for a qid given twice.
     """
-    data = read_bytes(path)
+    return references_of(read_bytes(path), path)
+
+
+def references_of(data: bytes, path: str) -> list[Judged]:
+    """Read queries of the bytes of a file; raises as ``read_references`` does."""
     rows = _parquet_rows(data, path) if data[:4] == PARQUET_MAGIC else rows_of(_lines(data, path), path)
     judged: list[Judged] = []
     first: dict[str, int] = {}
