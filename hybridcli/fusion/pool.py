@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridcli.errors import UsageError
-from hybridcli.records import Codes, Floats, Ints, Run, offsets_of, rank_in_segment, segment_of
+from hybridcli.records import Codes, Floats, Ints, Run, rank_in_segment
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,37 +95,46 @@ def align(runs: Sequence[Run], depth: int | None = None) -> Pool:
     queries = merge_orders([run.queries for run in runs])
     place = {qid: position for position, qid in enumerate(queries)}
     lengths = np.zeros((len(runs), len(queries)), dtype=np.int32)
-    keys: list[Ints] = []
-    ranks: list[Codes] = []
-    scores: list[Floats] = []
     size = max(len(docnos), 1)
+    lists = []
     for i, run in enumerate(runs):
         at = np.array([place[qid] for qid in run.queries], dtype=np.int64)
         rank = rank_in_segment(run.offsets)
-        kept = slice(None) if depth is None else rank <= depth
         counts = np.diff(run.offsets)
         lengths[i, at] = counts if depth is None else np.minimum(counts, depth)
-        # one number a (query, document) whose order is the pool's: query ascending, docno descending
-        key = at[segment_of(run.offsets)] * size + (size - 1 - codes[i].astype(np.int64))
-        keys.append(key[kept])
-        ranks.append(rank[kept])
-        scores.append(run.scores[kept])
-    rows = np.sort(np.concatenate(keys))  # numpy sorts integers faster than np.unique hashes them
-    rows = rows[np.append(True, rows[1:] != rows[:-1])[: len(rows)]]
-    pool = Pool(
-        queries=queries,
-        offsets=offsets_of(np.bincount(rows // size, minlength=len(queries)).astype(np.int64)),
-        docs=(size - 1 - rows % size).astype(np.int32),
-        docnos=docnos,
-        scores=np.full((len(runs), len(rows)), np.nan),
-        ranks=np.zeros((len(runs), len(rows)), dtype=np.int32),
-        lengths=lengths,
-    )
-    for i, key in enumerate(keys):
-        at = np.searchsorted(rows, key)
-        pool.scores[i, at] = scores[i]
-        pool.ranks[i, at] = ranks[i]
-    return pool
+        # one number a (query, document), in the order of the pool: query ascending, docno descending
+        key = np.repeat(at * size + (size - 1), counts) - codes[i]
+        kept = slice(None) if depth is None else rank <= depth
+        lists.append((key[kept], rank[kept], run.scores[kept]))
+    keys = np.concatenate([key for key, _, _ in lists])
+    rows, row_of = _distinct(keys)
+    scores = np.full((len(runs), len(rows)), np.nan)
+    ranks = np.zeros((len(runs), len(rows)), dtype=np.int32)
+    start = 0
+    for i, (key, rank, score) in enumerate(lists):
+        own = row_of[start : start + len(key)]
+        scores[i, own], ranks[i, own] = score, rank
+        start += len(key)
+    offsets = np.searchsorted(rows, np.arange(len(queries) + 1) * size)
+    docs = np.repeat(np.arange(len(queries)) * size + (size - 1), np.diff(offsets)) - rows
+    return Pool(queries, offsets, docs.astype(np.int32), docnos, scores, ranks, lengths)
+
+
+def _distinct(keys: Ints) -> tuple[Ints, Ints]:
+    """Give the distinct keys, ascending, and the place of each key among them (as np.unique, but by one fast sort)."""
+    bits = max(len(keys) - 1, 1).bit_length()
+    if int(keys.max(initial=0)).bit_length() + bits <= 63:
+        packed = (keys << bits) | np.arange(len(keys))
+        packed.sort()
+        order = packed & ((1 << bits) - 1)
+        ordered = packed >> bits
+    else:
+        order = np.argsort(keys)
+        ordered = keys[order]
+    fresh = np.append(True, ordered[1:] != ordered[:-1])[: len(keys)]
+    place = np.empty(len(keys), dtype=np.int64)
+    place[order] = np.cumsum(fresh) - 1
+    return ordered[fresh], place
 
 
 def _one_vocabulary(runs: Sequence[Run]) -> tuple[pl.Series, list[Codes]]:
