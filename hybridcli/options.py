@@ -101,7 +101,7 @@ Measures = Annotated[
     list[str] | None,
     typer.Option("-m", "--measure", help="nDCG@10, RefHit@10 …; the first makes the choices. Repeatable."),
 ]
-RunFormat = Annotated[str, typer.Option("--format", help="table, tsv or json.")]
+Form = Annotated[str, typer.Option("--format", help="table, tsv, markdown, latex, html or json.")]
 Keep = Annotated[int | None, typer.Option("-k", min=1, help="Documents written for each query.")]
 Folds = Annotated[int, typer.Option("--folds", help="Parts that the groups are dealt to.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Different dealings; values are averaged.")]

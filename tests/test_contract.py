@@ -41,6 +41,8 @@ FILES = {
     "b.run": "q1 Q0 d2:0:0 1 0.5 b\nq2 Q0 d1:0:0 1 0.75 b\nq2 Q0 d2:0:0 2 0.25 b\n",
     "qrels.txt": "q1 0 d1:0:0 1\nq2 0 d2:0:0 1\n",
     "groups.tsv": "q1\tA\nq2\tB\n",
+    "router.json": '{"schema": "hybridcli/router/1", "router": "tuned", "tags": ["a", "b"], "depth": null, '
+    '"features": [], "words": {}, "state": {"weights": [0.25, 0.75]}}\n',
 }
 # a line that no reader of the file can accept
 BAD = {
@@ -52,6 +54,7 @@ BAD = {
     "b.run": "q9 Q0 d1 1 x b\n",
     "qrels.txt": "q9 0 d1\n",
     "groups.tsv": "no tab here\n",
+    "router.json": "{broken\n",
 }
 CALLS = {
     "window": "docs.jsonl -o OUT",
@@ -63,6 +66,7 @@ CALLS = {
     "oracle": "a.run b.run --qrels qrels.txt --groups groups.tsv -o OUT",
     "route": "a.run b.run --topics topics.tsv --qrels qrels.txt --groups groups.tsv --router equal "
     "--folds 2 --repeats 1 -o OUT",
+    "weigh": "router.json a.run b.run -o OUT",
     "compare": "a.run b.run --qrels qrels.txt --groups groups.tsv --format tsv -o OUT",
     "check": "a.run --fix -o OUT",
     "rerank": "a.run --index dense.index --topics topics.tsv --qrels qrels.txt -o OUT",

@@ -17,7 +17,7 @@ from hybridcli.formats.tables import read_values
 from hybridcli.formats.weights import write_weights
 from hybridcli.fusion.fuse import Plan, fuse
 from hybridcli.fusion.pool import align
-from hybridcli.report.oracle import render
+from hybridcli.report.oracle import render_document, require_format
 from hybridcli.report.plots import draw_curve, figure_kind
 
 
@@ -42,7 +42,7 @@ def oracle(
     replicates: options.Replicates = 10_000,
     seed: options.Seed = 0,
     k: options.Keep = None,
-    form: options.RunFormat = "table",
+    form: options.Form = "table",
     lower_is_better: options.LowerIsBetter = None,
     lenient: options.Lenient = False,
 ) -> None:
@@ -54,6 +54,7 @@ def oracle(
     Example: hybridcli oracle bm25.run dense.run --qrels test.qrels -m RefHit@10 --groups groups.tsv --curve alpha.tsv
     """
     require_one_stdin(*runs, qrels, groups)
+    require_format(form)
     kind = "" if plot is None else figure_kind(plot)
     measures = [parse_measure(name) for name in measure or ["nDCG@10"]]
     rrf_ks = rrf_k or [60.0]
@@ -100,4 +101,4 @@ def oracle(
         by_query = spread(judged.queries, best, pool.queries)
         write_run(fuse(pool, plans[0], by_query, k=k, tag="oracle"), output)
     if "-" not in (output, curve, weights_out):
-        write_text("-", render(head | how | found, form))
+        write_text("-", render_document(head | how | found, form))

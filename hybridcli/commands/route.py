@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
 
 from hybridcli import __version__, options
 from hybridcli.adaptive.contest import Contest
+from hybridcli.adaptive.features import FEATURES
 from hybridcli.adaptive.folds import group_codes, leave_one_out, repeated_folds
-from hybridcli.adaptive.inputs import choose_routers, first_scores
+from hybridcli.adaptive.inputs import choose_routers, first_scores, router_rows
 from hybridcli.adaptive.oracle import Grid, forced_runs, spread
 from hybridcli.adaptive.protocol import Cells, Problem, Routed, cross_fit, describe, reach_of
 from hybridcli.adaptive.training import Router, Settings
@@ -30,7 +33,7 @@ from hybridcli.formats.weights import write_weights
 from hybridcli.fusion.fuse import Plan, fuse
 from hybridcli.fusion.pool import align
 from hybridcli.records import Codes
-from hybridcli.report.routing import render_routing
+from hybridcli.report.oracle import render_document, require_format
 
 
 def route(
@@ -67,19 +70,17 @@ def route(
     repeat_runs: options.RepeatRuns = False,
     save: options.SavedRouter = None,
     k: options.Keep = None,
-    form: options.RunFormat = "table",
+    form: options.Form = "table",
     lower_is_better: options.LowerIsBetter = None,
     lenient: options.Lenient = False,
 ) -> None:
     """Learn weights for each query and report what they reach on groups that training has not seen.
 
     Folds keep groups whole (queries, without --groups); a router's settings are chosen on groups set aside inside
-    the training part. A query's values are averaged over the repeats; DIR/ROUTER.values.tsv is read by compare.
-
-    Example: hybridcli route bm25.run dense.run --topics topics.tsv --qrels test.qrels --groups groups.tsv
-    --router tuned --router forest -m RefHit@10 --out-dir routed
+    the training part. A query's values are averaged over the repeats; compare reads them: --values DIR/ROUTER.values.
     """
     require_one_stdin(*runs, qrels, topics, groups, categories, features)
+    require_format(form)
     if (output or save) and (len(router) > 1 or router == ["all"]):
         raise UsageError("-o and --save write one router; name one with --router, or give --out-dir")
     if leave_one_group_out and groups is None:
@@ -142,15 +143,15 @@ def route(
         for result in reached:
             name = result.routed.router
             averaged = dict(zip([measure.name for measure in measures], result.averaged, strict=True))
-            write_per_query(str(folder / f"{name}.values.tsv"), queries, averaged)
+            write_per_query(str(folder / f"{name}.values"), queries, averaged)
             mean = result.routed.weights.mean(axis=0)
-            write_weights(str(folder / f"{name}.weights.tsv"), tags, dict(zip(queries, mean, strict=True)))
+            write_weights(str(folder / f"{name}.weights"), tags, dict(zip(queries, mean, strict=True)))
             fused = fuse(pool, plan, spread(queries, mean, pool.queries), k=k, tag=name)
             write_run(fused, str(folder / f"{name}.run"))
             for repeat, weights in enumerate(result.routed.weights if repeat_runs else (), start=1):
                 fused = fuse(pool, plan, spread(queries, weights, pool.queries), k=k, tag=f"{name}-{repeat}")
                 write_run(fused, str(folder / f"{name}.{repeat:02d}.run"))
-        write_text(str(folder / "report.json"), render_routing(document, "json"))
+        write_text(str(folder / "report.json"), render_document(document, "json"))
     if save is not None:
         fitted = problem.fit(chosen[0], np.arange(len(queries)), 0, 0)
         how = {"method": method, "norm": norm, "missing": missing, "rrf_k": rrf_k, "depth": depth}
@@ -162,7 +163,7 @@ def route(
         mean = reached[0].routed.weights.mean(axis=0)
         write_run(fuse(pool, plan, spread(queries, mean, pool.queries), k=k, tag=router[0]), output)
     if "-" not in (output, save):
-        write_text("-", render_routing(document, form))
+        write_text("-", render_document(document, form))
 
 
 def _cross_fit(problem: Problem, routers: Sequence[Router], parts: Codes, work: str | None) -> list[Routed]:
@@ -181,3 +182,27 @@ def _cross_fit(problem: Problem, routers: Sequence[Router], parts: Codes, work: 
             "give --work FILE to be able to go on" if work is None else "the same command goes on from there"
         )
         raise InterruptedRun(f"interrupted after {len(cells)} fits; {how}") from None
+
+
+def _listed(rows: Sequence[tuple[str, str]], width: int) -> str:
+    """Rows for the help, each wrapped to a terminal's width."""
+    indent = " " * (width + 3)
+    return "\n".join(
+        textwrap.fill(f"  {name:<{width}} {about}", 74, subsequent_indent=indent, break_on_hyphens=False)
+        for name, about in rows
+    )
+
+
+route.__doc__ = f"""{inspect.cleandoc(route.__doc__ or "")}
+
+\b
+Routers (and what they read besides the runs):
+{_listed([(name, f"{about} ({reads})") for name, about, reads, _ in router_rows()], 9)}
+
+\b
+Features of a topic's text:
+{_listed([(known.name, known.summary.replace("`", "")) for known in FEATURES.values()], 21)}
+
+Example: hybridcli route bm25.run dense.run --topics topics.tsv --qrels test.qrels --groups groups.tsv
+--router tuned --router forest -m RefHit@10 --out-dir routed
+"""

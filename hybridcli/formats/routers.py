@@ -21,8 +21,10 @@ def read_router(path: str) -> dict[str, Any]:
     """Read what ``write_router`` wrote; a DataError says what else it is."""
     try:
         document = json.loads(read_bytes(path))
-    except ValueError as error:
-        raise DataError(f"is not a saved router: {error}", path=name_of(path)) from None
+    except json.JSONDecodeError as error:
+        raise DataError(f"is not JSON: {error.msg}", path=name_of(path), line=error.lineno) from None
+    except UnicodeDecodeError:
+        raise DataError("is not a saved router, which is JSON", path=name_of(path)) from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise DataError(f"is not a router saved by this hybridcli (schema {SCHEMA})", path=name_of(path))
     missing = [field for field in FIELDS if field not in document]

@@ -1,4 +1,4 @@
-"""What ``oracle`` found, as a person reads it, as TSV and as JSON: three views of one document."""
+"""What ``oracle`` and ``route`` found, as tables; the documents they print as JSON hold the same figures."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hybridcli.errors import UsageError
+from hybridcli.report.tables import FORMATS, Column, Table, render
 
-FORMATS = ("table", "tsv", "json")
-COLUMNS = ("row", "measure", "value", "low", "high", "weights", "rrf_k", "tied", "queries", "n")
+Document = Mapping[str, Any]
+MOST_CHOICES = 5
 
 
-def render(document: Mapping[str, Any], form: str) -> str:
-    """Write the document of an ``oracle`` or ``route`` command in one of ``FORMATS``."""
+def require_format(form: str) -> None:
+    """Refuse an unknown --format, before any work."""
+    if form != "json" and form not in FORMATS:
+        raise UsageError(f"unknown format {form!r}; choose from {', '.join(FORMATS)}, json")
+
+
+def render_document(document: Document, form: str) -> str:
+    """Write the document of ``oracle`` or ``route`` as JSON or in one of the table formats."""
     if form == "json":
-        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    if form == "tsv":
-        return _tsv(document)
-    if form == "table":
-        return _table(document)
-    raise UsageError(f"unknown --format {form!r}; choose from {', '.join(FORMATS)}")
+        return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    tables = oracle_tables if document["command"] == "oracle" else routing_tables
+    return render(form, *tables(document))
 
 
 def written(weights: Sequence[float] | None) -> str:
@@ -28,83 +32,107 @@ def written(weights: Sequence[float] | None) -> str:
     return "" if weights is None else ",".join(f"{weight:.4g}" for weight in weights)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lay cells out in columns, two blanks apart; the first column to the left, the others to the right."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))] if rows else []
-    lines = []
-    for row in rows:
-        cells = [
-            row[0].ljust(widths[0]),
-            *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True)),
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
-
-
-def _tsv(document: Mapping[str, Any]) -> str:
-    def cell(row: Mapping[str, Any], column: str) -> str:
-        value = document["n"] if column == "n" else row.get(column)
-        if column == "weights":
-            return written(value)
-        return "" if value is None else repr(value) if isinstance(value, float) else str(value)
-
-    rows = [*document["rows"]]
-    for found in document["candidates"]:
-        name = f"relevant in {found['where']}" + (f"@{found['first']}" if found["first"] else "")
-        rows.append({"row": name, "value": found["share"], "queries": found["queries"]})
-    lines = ["\t".join(COLUMNS), *("\t".join(cell(row, column) for column in COLUMNS) for row in rows)]
-    return "\n".join(lines) + "\n"
-
-
-def _detail(row: Mapping[str, Any]) -> str:
-    if row["row"] == "headroom over equal":
-        interval = "" if row["low"] is None else f"95% [{row['low']:+.4f}, {row['high']:+.4f}]"
-        relative = "" if row["relative"] is None else f"{row['relative']:+.1%}"
-        return ", ".join(part for part in (relative, interval) if part)
-    if row["row"] == "best fixed point":
-        rrf_k = f"rrf_k {row['rrf_k']:g}, " if "rrf_k" in row else ""
-        return rrf_k + ("unique" if row["tied"] == 1 else f"{row['tied']} points tie")
-    if row["row"] == "per-query oracle":
-        return f"{row['tied']:.1f} points tie (mean)"
-    return f"{row['queries']} queries" if "queries" in row else ""
-
-
-def _table(document: Mapping[str, Any]) -> str:
-    lines = [
-        f"{' + '.join(document['runs'])}: {document['points']} weightings ({document['method']}"
-        + (f", {document['norm']}" if document["norm"] else "")
-        + f", {document['grid']}), n = {document['n']} queries"
-    ]
+def oracle_tables(document: Document) -> tuple[list[Table], list[str]]:
+    """A table a measure, one of the candidates, and the notes below."""
+    tables = []
     for measure in document["measures"]:
-        body = [("", "weights", measure, "")]
-        for row in document["rows"]:
-            if row["measure"] == measure:
-                share = row["row"] == "no weights answer"
-                sign = "+" if row["row"] == "headroom over equal" else ""
-                value = f"{row['value']:.1%}" if share else f"{row['value']:{sign}.4f}"
-                body.append((row["row"], written(row["weights"]), value, _detail(row)))
-        lines.append("")
-        lines += _left_last(body)
-    lines += ["", "share of queries with a relevant document among the candidates"]
+        columns = [
+            Column("weighting"),
+            Column("weights"),
+            Column(measure, "value"),
+            Column("95% interval", "interval"),
+            Column("remark"),
+        ]
+        rows = [
+            (
+                row["row"],
+                written(row["weights"]),
+                row["value"],
+                None if row.get("low") is None else (row["low"], row["high"]),
+                _remark(row),
+            )
+            for row in document["rows"]
+            if row["measure"] == measure
+        ]
+        tables.append(Table(f"{measure}, n = {document['n']} queries", columns, rows))
     names = ["union", *document["runs"]]
     found = {(row["where"], row["first"]): row["share"] for row in document["candidates"]}
     firsts = list(dict.fromkeys(row["first"] for row in document["candidates"]))
-    shares = [("", *names)]
-    for first in firsts:
-        label = "all candidates" if first is None else f"first {first} of each"
-        shares.append((label, *(f"{found[name, first]:.1%}" for name in names)))
-    lines += aligned(shares)
-    units = "queries" if document["groups"] is None else f"{document['groups']} groups"
-    lines += [
-        "",
-        f"interval: percentile bootstrap over {units}, {document['replicates']} replicates, seed "
-        f"{document['seed']}; ties in a ranking: docno descending; hybridcli {document['version']}",
+    shares = [
+        ("all" if first is None else f"first {first} of each", *(found[name, first] for name in names))
+        for first in firsts
     ]
-    return "\n".join(lines) + "\n"
+    columns = [Column("candidates"), *(Column(name, "value") for name in names)]
+    tables.append(Table("share of queries with a relevant document among the candidates", columns, shares))
+    units = "queries" if document["groups"] is None else f"{document['groups']} groups"
+    return tables, [
+        f"{_fusion(document)}: {document['points']} points; n tie: so many points are equally good (a query's mean), "
+        "the one nearest to equal weights is taken",
+        f"interval: percentile bootstrap over {units}, {document['replicates']} replicates, seed {document['seed']}",
+        f"ties in a ranking: docno descending, as trec_eval; hybridcli {document['version']}",
+    ]
 
 
-def _left_last(rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
-    """Like ``aligned``, but the last column is a remark and stands to the left."""
-    main = aligned([row[:3] for row in rows])
-    width = max(map(len, main))
-    return [f"{line.ljust(width)}  {row[3]}".rstrip() for line, row in zip(main, rows, strict=True)]
+def _remark(row: Mapping[str, Any]) -> str:
+    if row["row"] == "headroom over equal":
+        return "" if row["relative"] is None else f"{row['relative']:+.1%}"
+    if row["row"] == "best fixed point":
+        rrf_k = f"rrf_k {row['rrf_k']:g}, " if "rrf_k" in row else ""
+        return rrf_k + ("unique" if row["tied"] == 1 else f"{row['tied']} tie")
+    if row["row"] == "per-query oracle":
+        return f"{row['tied']:.1f} tie"
+    return f"{row['queries']} of them" if "queries" in row else ""
+
+
+def _fusion(document: Document) -> str:
+    constants = document["rrf_k"]
+    if constants is not None:
+        constants = constants if isinstance(constants, list) else [constants]
+        how = "rrf_k " + ",".join(f"{constant:g}" for constant in constants)
+    else:
+        how = document["norm"]
+    return f"{document['method']} ({how}) of {' + '.join(document['runs'])}, {document['grid']}"
+
+
+def routing_tables(document: Document) -> tuple[list[Table], list[str]]:
+    """One table of means, one of what was chosen in the folds, and the notes below."""
+    grouped = document["groups"] is not None
+    columns = [Column("router"), Column("measure"), Column("mean", "value"), Column("sd of repeats", "value")]
+    columns += [Column("macro mean", "value")] if grouped else []
+    columns += [Column("of headroom", "effect")]
+    rows = []
+    for row in document["rows"]:
+        macro = [row["macro"]] if grouped else []
+        rows.append((row["router"], row["measure"], row["value"], row["deviation"], *macro, row["headroom"]))
+    for measure, (_, oracle) in zip(document["measures"], document["landmarks"], strict=True):
+        rows.append(("per-query oracle", measure, oracle, None, *([None] if grouped else []), 1.0))
+    means = Table(f"out of fold, n = {document['n']} queries", columns, rows)
+    chosen = []
+    for router, found in document["choices"].items():
+        for choice, count in found["counts"][:MOST_CHOICES]:
+            chosen.append((router, choice or "–", count))
+        more = found["counts"][MOST_CHOICES:]
+        if more:
+            chosen.append((router, f"{len(more)} others", sum(count for _, count in more)))
+        if found["ties"]:
+            chosen.append((router, "a tie, resolved", found["ties"]))
+    choices = Table("choices", [Column("router"), Column("choice"), Column("fits", "count")], chosen)
+    return [means, choices], _routing_notes(document)
+
+
+def _routing_notes(document: Document) -> list[str]:
+    units = "queries" if document["groups"] is None else f"{document['groups']} groups"
+    folds = (
+        "each group held out once"
+        if document["leave_one_group_out"]
+        else f"{document['folds']} folds x {document['repeats']} repeats"
+    )
+    part = f"{document['validation']:.0%} of the training {units.split()[-1]}"
+    forced = f", {' and '.join(document['forced'])}" if document["forced"] else ""
+    return [
+        _fusion(document) + forced,
+        f"folds of {units}: {folds}, seed {document['seed']}; a query's value is its mean over the repeats",
+        f"settings chosen by {document['measures'][0]} on {part if document['validation'] else 'all of training'}",
+        "of headroom: the share reached of the way from equal weights to the per-query oracle on the grid",
+        f"hybridcli {document['version']}",
+    ]
