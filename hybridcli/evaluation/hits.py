@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybridcli.records import Codes, Ints, Qrels, Run, segment_of
 
@@ -103,6 +104,7 @@ class Matcher:
         self._mask = np.int64((1 << max(16, (4 * len(self._keys)).bit_length() + 1)) - 1)
         self._table = np.zeros(int(self._mask) + 1, dtype=bool)
         self._table[self._mix(self._keys)] = True
+        self._seed, self._hashes, self._codes = _distinct_hashes(qrels.docnos)
 
     def places(self, run: Run) -> Ints:
         """Position in ``qrels.queries`` of each of the run's queries, or -1: int64[run queries]."""
@@ -111,7 +113,7 @@ class Matcher:
     def match_rows(self, run: Run) -> tuple[Ints, Ints]:
         """Find the run's judged rows: (rows of the run, ascending; the matching rows of the qrels)."""
         place = self.places(run)
-        code = _shared_codes(run.docnos, self.qrels.docnos)
+        code = self._codes_of(run.docnos)
         found_rows, found_keys = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for start in range(0, len(run.queries), CHUNK):
             stop = min(start + CHUNK, len(run.queries))
@@ -129,6 +131,21 @@ class Matcher:
         at = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
         good = self._keys[at] == key
         return rows[good], at[good]
+
+    def _codes_of(self, docnos: pl.Series) -> Ints:
+        """Give, for each docno, its code in the qrels, or -1: by hash, then by the text itself."""
+        codes = np.full(len(docnos), -1, dtype=np.int64)
+        if not len(self._hashes):
+            return codes
+        hashes = docnos.hash(self._seed).to_numpy()
+        order = np.argsort(hashes)  # searching for ascending values stays in the cache
+        hashes = hashes[order]
+        at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
+        likely = np.flatnonzero(self._hashes[at] == hashes)
+        found, rows = self._codes[at[likely]], order[likely]
+        same = (docnos.gather(rows) == self.qrels.docnos.gather(found)).to_numpy()
+        codes[rows[same]] = found[same]
+        return codes
 
     def _mix(self, key: Ints) -> Ints:
         return (key ^ (key >> np.int64(17)) * np.int64(0x9E3779B1)) & self._mask
@@ -181,16 +198,16 @@ def merge_hits(parts: Sequence[Hits]) -> Hits:
     )
 
 
-def _shared_codes(wanted: pl.Series, known: pl.Series) -> Ints:
-    """Give, for each of ``wanted``, its position in ``known``, or -1."""
-    import polars as pl
-
-    left = pl.DataFrame({"docno": known.alias("docno")}).with_row_index("known")
-    right = pl.DataFrame({"docno": wanted.alias("docno")}).with_row_index("wanted")
-    both = left.join(right, on="docno", how="inner")
-    codes = np.full(len(wanted), -1, dtype=np.int64)
-    codes[both["wanted"].to_numpy()] = both["known"].to_numpy()
-    return codes
+def _distinct_hashes(docnos: pl.Series) -> tuple[int, NDArray[np.uint64], Ints]:
+    """A seed that gives every docno its own hash, the hashes ascending, and whose each is."""
+    seed = 0
+    while True:
+        hashes = docnos.hash(seed).to_numpy()
+        order = np.argsort(hashes)
+        ordered = hashes[order]
+        if not (ordered[1:] == ordered[:-1]).any():
+            return seed, ordered, order
+        seed += 1
 
 
 def expand_references(rows: Ints, pairs: Codes) -> tuple[Ints, Codes]:
