@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate, islice
 
 from hybridcli.records import Unit
-from hybridcli.text.headings import NONE, SECTION, furniture, heading_name, heading_rank
+from hybridcli.text.headings import NONE, PLAIN, SECTION, furniture, heading_name, heading_rank
 from hybridcli.text.markup import parse
 from hybridcli.text.reading import Reader, Reading
-from hybridcli.text.tables import Table
+from hybridcli.text.tables import Table, is_unit_line
 
 _CAPTION_WORDS = 60
 _CAPTION_LINE_WORDS = 12
@@ -29,7 +29,10 @@ _LEAD_IN = re.compile(
 
 @dataclass(slots=True)
 class _Block:
-    """A table (``table`` set) or a line outside tables: pieces ``first`` to before ``last``."""
+    """A table (``table`` set) or a line outside tables: pieces ``first`` to before ``last``.
+
+    ``furniture``: header or footer of a page; such a line is no heading, but may be a title (``page_title``).
+    """
 
     first: int
     last: int
@@ -37,6 +40,7 @@ class _Block:
     text: str = ""
     rank: int = NONE
     furniture: bool = False
+    page_title: bool = False
     table: Table | None = None
 
 
@@ -92,15 +96,14 @@ def _blocks(reading: Reading) -> list[_Block]:
             blocks.append(_Block(table.first, table.last, words, table=table))
         piece = table.last
     page_starts = [number for number, block in enumerate(blocks) if block.first in reading.page_starts]
-    repeated = furniture([block.text for block in blocks], page_starts)
+    headers, footers = furniture([block.text for block in blocks], page_starts)
     for number, block in enumerate(blocks):
-        if block.table is not None:
-            continue
-        block.furniture = number in repeated
-        if not block.furniture:
+        block.furniture = number in headers or number in footers
+        if block.table is None and number not in footers:
             above, below = blocks[number - 1 : number], blocks[number + 1 : number + 2]
             lonely = all(_ends(other) for other in above) and any(_is_body(other) for other in below)
-            block.rank = heading_rank(block.text, all(reading.bold[block.first : block.last]), lonely)
+            rank = heading_rank(block.text, all(reading.bold[block.first : block.last]), lonely)
+            block.rank, block.page_title = (NONE, rank == PLAIN) if block.furniture else (rank, False)
     return blocks
 
 
@@ -149,14 +152,18 @@ def _draft(blocks: list[_Block]) -> list[_Draft]:
 
 
 def _captions(lines: list[_Block]) -> int:
-    """How many of the lines in front of a table introduce it: titles, short lines, one sentence with a colon."""
+    """How many of the lines in front of a table introduce it: titles, short lines, one sentence with a colon.
+
+    A page header that is a title, as the company's name above a statement, is one only above other such lines.
+    """
     count = words = 0
     led_in = False
     for line in reversed(lines):
         words += line.words
-        if line.furniture or words > _CAPTION_WORDS or (not line.rank and _BULLET.match(line.text)):
+        title = line.rank or (line.page_title and count) or is_unit_line(line.text)
+        if words > _CAPTION_WORDS or (not title and (line.furniture or _BULLET.match(line.text))):
             break
-        if not line.rank and (line.words > _CAPTION_LINE_WORDS or line.text[-1] == "."):
+        if not title and (line.words > _CAPTION_LINE_WORDS or line.text[-1] == "."):
             if led_in or line.words > _LEAD_IN_WORDS or not _LEAD_IN.search(line.text):
                 break
             led_in = True

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from itertools import takewhile
 
 NONE, PLAIN, SECTION = range(3)
 
@@ -18,6 +20,7 @@ _NOT_A_TITLE = re.compile(
     re.I,
 )
 _LETTERS = re.compile(r"[A-Za-z]{3}|[A-Z]{2}")
+_LONG_LINE = 200
 _MOST_WORDS = 25
 _MOST_PLAIN_WORDS = 10
 
@@ -56,15 +59,23 @@ def heading_name(line: str) -> str:
     return _CONTINUED.sub("", line) or line
 
 
-def furniture(lines: list[str], page_starts: list[int]) -> set[int]:
-    """Find page headers and footers: lines around page breaks that come back, whatever their numbers.
+def furniture(lines: list[str], page_starts: list[int]) -> tuple[set[int], set[int]]:
+    """Find page headers and page footers: give the numbers of their lines.
 
-    ``page_starts``: for each page break the number of the first line behind it. A line counts when, digits
-    aside, it stands within three lines of at least four page breaks; and so does a bare page number.
+    ``page_starts``: for each page break the number of the first line behind it; a table is an empty line. Up to
+    three lines below and above a break count as long as each, digits aside, stands there on four pages or more.
     """
-    near: dict[str, set[int]] = {}
-    for start in page_starts:
-        for number in range(max(0, start - 3), min(len(lines), start + 3)):
-            if len(lines[number]) < 200:
-                near.setdefault(re.sub(r"\d+", "#", lines[number]), set()).add(number)
-    return {number for numbers in near.values() if len(numbers) >= 4 for number in numbers}
+    headers = [range(start, min(start + 3, len(lines))) for start in page_starts]
+    footers = [range(start - 1, max(start - 4, -1), -1) for start in page_starts]
+    return _repeated(lines, headers), _repeated(lines, footers)
+
+
+def _repeated(lines: list[str], places: list[range]) -> set[int]:
+    """The lines that many places begin with."""
+    shapes = [[re.sub(r"\d+", "#", lines[number][:_LONG_LINE]) for number in place] for place in places]
+    counts = Counter(shape for place in shapes for shape in set(place) if 0 < len(shape) < _LONG_LINE)
+    return {
+        number
+        for place, beginning in zip(places, shapes, strict=True)
+        for number, _ in takewhile(lambda line: counts[line[1]] >= 4, zip(place, beginning, strict=True))
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 _DASH = "—–-"
 _OPENING = "$€£¥₩₹("
@@ -22,6 +23,7 @@ _AMOUNT = re.compile(
 )
 _DASHES = re.compile(r"(?:[A-Z]{0,3}[$€£¥₩₹])?\s?[—–-]+\s?%?|N/?[AM]|\*")
 _AFTER_AMOUNT = re.compile(r"\s?(?:[%)xX]|pts?|bps|pp|\(\w{1,2}\)|\*|,)*\.?")
+_RANGE = re.compile(r"([\d.,$%—]*[\d%])\s?[–-]\s?([\d.,$%]+)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PERIOD = re.compile(
     r"\b(?:19|20)\d\d\b|\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.? \d"
@@ -100,9 +102,17 @@ def joint(left: str, right: str) -> str | None:
 def is_amount(text: str) -> bool:
     """Whether a cell is a value, such as ``$1,234``, ``(4.5)%`` or ``—``, and not a label, a year or a date."""
     number = _AMOUNT.match(text)
+    bounds = _RANGE.fullmatch(text)
+    if bounds is not None:
+        return is_amount(bounds[1]) and is_amount(bounds[2])
     if number is None:
         return _DASHES.fullmatch(text) is not None
     return not _YEAR.fullmatch(text) and _AFTER_AMOUNT.fullmatch(text, number.end()) is not None
+
+
+def is_unit_line(text: str) -> bool:
+    """Whether a line says what a table's numbers count: ``(in millions, except per share data)``."""
+    return _UNIT_LINE.match(text) is not None
 
 
 def lay_out(table: Table, holds_table: bool, pieces: list[str], before: list[str], bold: list[bool]) -> bool:
@@ -178,29 +188,33 @@ def _shows_data(rows: list[list[str]]) -> bool:
 def _title(cells: list[str], bold: bool) -> str:
     """The first cell of a table's first row if it names the table: in bold type, or with only periods beside it."""
     name, *others = cells
-    if " " not in name or name[-1] in ".,:;" or _PERIOD.search(name) or _UNIT_LINE.match(name):
+    if " " not in name or name[-1] in ".,:;" or _PERIOD.search(name) or is_unit_line(name):
         return ""
     periods = all(_PERIOD.search(cell) and not is_amount(cell) for cell in others)
     return name if periods and (others or bold) else ""
 
 
 def _count_header_rows(rows: list[list[Cell]], texts: list[list[str]], bold: list[bool]) -> int:
-    """How many leading rows head the columns: years, dates, "(in millions)", above the first row with a value."""
+    """How many leading rows head the columns: years, dates, "(in millions)", above the first row with a value.
+
+    In a table of words, rows set in bold type, or such that hold nothing but periods and units.
+    """
     values = [
         next((cell.column for cell, text in zip(row[1:], cells[1:], strict=True) if is_amount(text)), None)
         for row, cells in zip(rows, texts, strict=True)
     ]
     columns = [column for column in values if column is not None]
-    if not columns:
-        heavy = 0
-        while heavy < len(rows) and all(bold[cell.first] for cell in rows[heavy]):
-            heavy += 1
-        return heavy if heavy < len(rows) and heavy <= _MOST_HEADER_ROWS // 2 else 0
-    body = next(number for number, column in enumerate(values) if column is not None)
+    wordy = 2 * len(columns) < len(rows) and not (columns and len(rows) < 4)
+    if wordy:
+        heavy = sum(1 for _ in takewhile(lambda row: all(bold[cell.first] for cell in row), rows))
+        if 0 < heavy < len(rows) and heavy <= _MOST_HEADER_ROWS // 2:
+            return heavy
     header_rows = 0
-    for number in range(min(body, _MOST_HEADER_ROWS)):
-        over_values = any(cell.column > 0 and cell.end_column > min(columns) for cell in rows[number])
-        label = texts[number][0]
-        if over_values or _UNIT_LINE.match(label) or (_PERIOD.search(label) and len(label) < 100):
+    for number, row in enumerate(rows[:_MOST_HEADER_ROWS]):
+        if values[number] is not None:
+            break
+        heads = [is_unit_line(text) or (_PERIOD.search(text) and len(text) < 100) for text in texts[number]]
+        over_values = any(cell.column > 0 and cell.end_column > min(columns, default=0) for cell in row)
+        if all(heads) or (not wordy and (heads[0] or over_values)):
             header_rows = number + 1
-    return header_rows
+    return header_rows if header_rows < len(rows) else 0

@@ -144,6 +144,15 @@ def test_page_furniture_stays_but_neither_cuts_nor_heads() -> None:
     assert table.heading == "Part I"
 
 
+def test_a_page_header_that_is_a_title_goes_with_the_statement_below_it() -> None:
+    page = f"<p>{PROSE}</p><p>%d</p><hr style='page-break-after:always'/><p><b>Acme Corporation</b></p>"
+    pages = "".join(page % number for number in range(5))
+    text, table = units(f"{pages}<p><b>Balance Sheets</b></p><p>(in millions)</p>{ROWS}")
+    assert text.text.endswith("\n4")
+    assert table.text.startswith("Acme Corporation\nBalance Sheets\n(in millions)\n2099\n")
+    assert (table.heading, table.header_rows) == ("Balance Sheets", 4)
+
+
 def test_lines_that_introduce_a_table_and_its_footnotes_go_with_it() -> None:
     body = f"<p>{PROSE * 4}</p><p>Sales were as follows:</p><p>(in millions)</p>{ROWS}<p>(1) Without tax.</p>"
     assert [unit.kind for unit in units(f"{body}<p>{PROSE}</p>")] == ["text", "table", "text"]

@@ -55,6 +55,8 @@ def test_furniture_comes_back_around_page_breaks() -> None:
         for page, letter in enumerate("abcde")
     ]
     lines = [line for page in pages for line in page]
-    assert furniture(lines, [5, 10, 15, 20]) == {4, 5, 9, 10, 14, 15, 19, 20}
-    assert furniture(lines, [5, 10, 15]) == set()
-    assert furniture(lines, []) == set()
+    assert furniture(lines, [5, 10, 15, 20]) == ({5, 10, 15, 20}, {4, 9, 14, 19})
+    assert furniture(lines, [5, 10, 15]) == (set(), set())
+    lines[15], lines[20] = "A new chapter", ""
+    assert furniture(lines, [5, 10, 15, 20]) == (set(), {4, 9, 14, 19})
+    assert furniture(lines, []) == (set(), set())

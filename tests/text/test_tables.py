@@ -62,14 +62,30 @@ def test_joint(left: str, right: str, between: str | None) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["1", "$1,234", "(56)", "(4.5)%", "$(1.5)", "—", "— %", "N/A", "$—", "1.5x", "12.5 pts", ".5", "7(1)"],
+    [
+        "1",
+        "$1,234",
+        "(56)",
+        "(4.5)%",
+        "$(1.5)",
+        "—",
+        "— %",
+        "N/A",
+        "$—",
+        "1.5x",
+        "12.5 pts",
+        ".5",
+        "7(1)",
+        "0.1-2.0",
+        "3.9%–5.5%",
+    ],
 )
 def test_amounts(text: str) -> None:
     assert is_amount(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["2024", "Total", "December 31, 2024", "3 years", "1st quarter", "Note 3", "10-K"]
+    "text", ["2024", "Total", "December 31, 2024", "3 years", "1st quarter", "Note 3", "10-K", "2024-2026"]
 )
 def test_labels_years_and_dates_are_not_amounts(text: str) -> None:
     assert not is_amount(text)
@@ -130,6 +146,9 @@ def test_bullets_in_a_cell_of_a_table_stay_in_the_cell() -> None:
         (["Revenue:", "Sales|5|6", "Costs|4|4"], 0),
         (["<b>Name</b>|<b>Age</b>", "Ada|x", "Bob|y"], 1),
         (["Name|Age", "Ada|x", "Bob|y"], 0),
+        (["(In millions)", "Name|Age", "Ada|x", "Bob|y"], 1),
+        (["<b>Name</b>|<b>Age</b>", "Ada|x", "Bob|y", "Cy|z", "Sum|3"], 1),
+        (["Name|Age", "Ada|x", "Bob|y", "Cy|z", "Sum|3"], 0),
         (["<b>a</b>|<b>b</b>", "<b>c</b>|<b>d</b>"], 0),
     ],
 )
