@@ -17,10 +17,10 @@ import numpy as np
 
 from hybridcli.formats.files import STDIN, open_bytes, read_bytes
 from hybridcli.formats.run_lists import concatenate, detach, runs_of, take_groups
-from hybridcli.formats.run_rows import Findings, Rows, no_rows, parse_rows
+from hybridcli.formats.run_rows import LINE_END, Findings, Rows, no_rows, parse_rows
 from hybridcli.records import Run
 
-BLOCK = 8 << 20  # bytes of a run that are read at once; a few blocks a run are in memory
+BLOCK = 2 << 20  # bytes of a run that are read at once; a few blocks a run are in memory
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -61,26 +61,46 @@ def blocks_of(stream: BinaryIO, size: int = BLOCK) -> Iterator[tuple[bytes, int]
         wanted = size if cut else 2 * len(data)  # one query fills the block: look further ahead
         if cut:
             yield data[:cut], line
-            line += data.count(b"\n", 0, cut)
+            line += int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8, count=cut) == LINE_END))
         rest = data[cut:]
     if rest:
         yield rest if rest.endswith(b"\n") else rest + b"\n", line
 
 
 def last_query(data: bytes) -> int:
-    """Find where the lines of the last query begin among the complete lines of ``data``; 0 if it is the only one."""
-    end = data.rfind(b"\n") + 1
-    qid = None
-    while end > 0:
-        start = data.rfind(b"\n", 0, end - 1) + 1
-        columns = data[start:end].split(None, 1)
+    """Find where lines of the last query begin among the complete lines of ``data``, and no other qid stands before.
+
+    0 if that is the first line. By halving, so that lists of any length are cut in a few looks.
+    """
+    end = start = data.rfind(b"\n") + 1
+    last = None
+    while start > 0 and last is None:
+        start = data.rfind(b"\n", 0, start - 1) + 1
+        last = _qid_from(data, start, end)
+    low, high = 0, start
+    if last is None or _qid_from(data, 0, end) == last:
+        return 0
+    while (
+        high - low > 1
+    ):  # the first line at or after `low` has another qid, the first at or after `high` has the last
+        middle = (low + high) // 2
+        if _qid_from(data, middle, end) == last:
+            high = middle
+        else:
+            low = middle
+    return data.index(b"\n", low) + 1
+
+
+def _qid_from(data: bytes, position: int, end: int) -> bytes | None:
+    """The qid of the first line of a run that begins at or after ``position``; None if there is none before ``end``."""
+    start = data.find(b"\n", position - 1, end) + 1 if position else 0
+    while start < end:
+        stop = data.index(b"\n", start) + 1
+        columns = data[start:stop].split(None, 1)
         if columns and not columns[0].startswith(b"#"):
-            if qid is None:
-                qid = columns[0]
-            elif columns[0] != qid:
-                return end
-        end = start
-    return 0
+            return columns[0]
+        start = stop
+    return None
 
 
 class RunBatches:

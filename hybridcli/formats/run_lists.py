@@ -66,13 +66,15 @@ def encode(parts: Sequence[Rows]) -> tuple[pl.Series, list[Codes]]:
 
 def _run_of(rows: Rows, docs: Codes, docnos: pl.Series, lenient: bool) -> Run:
     rows, docs = _grouped(rows, docs)
-    scores = rows.scores
-    query = segment_of(rows.offsets)
-    ordered = (scores[1:] < scores[:-1]) | ((scores[1:] == scores[:-1]) & (docs[1:] < docs[:-1]))
-    unordered = ~ordered & (query[1:] == query[:-1])
-    if unordered.any():
+    scores, query = rows.scores, segment_of(rows.offsets)
+    level = np.append(False, scores[1:] >= scores[:-1])
+    level[rows.offsets[:-1]] = False
+    check = np.flatnonzero(level)  # rows whose score does not fall below the row before
+    tied = scores[check] == scores[check - 1]
+    unordered = check[~tied | (docs[check] > docs[check - 1])]
+    if len(unordered):
         order = np.arange(len(docs))
-        touched = np.flatnonzero(np.isin(query, query[1:][unordered]))
+        touched = np.flatnonzero(np.isin(query, query[unordered]))
         order[touched] = touched[np.lexsort((-docs[touched], -scores[touched], query[touched]))]
         rows = replace(rows, lines=rows.lines[order])
         scores, docs = scores[order], docs[order]
@@ -106,12 +108,14 @@ def _grouped(rows: Rows, docs: Codes) -> tuple[Rows, Codes]:
 
 def _repeated(docs: Codes, query: Codes, n_docnos: int) -> NDArray[np.bool_]:
     """Mark the rows whose document stands in an earlier row of the same query: bool[N]."""
-    key = query.astype(np.int64) * max(n_docnos, 1) + docs
     again = np.zeros(len(docs), dtype=np.bool_)
+    # only documents that stand in several rows can stand twice in one query
+    several = np.flatnonzero((np.bincount(docs, minlength=n_docnos) > 1)[docs])
+    key = query[several].astype(np.int64) * n_docnos + docs[several]
     ordered = np.sort(key)
     if (ordered[1:] == ordered[:-1]).any():
-        again[:] = True
-        again[np.unique(key, return_index=True)[1]] = False
+        again[several] = True
+        again[several[np.unique(key, return_index=True)[1]]] = False
     return again
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 DOCNO, SCORE = "column_3", "column_5"
 COLUMNS = tuple(f"column_{i}" for i in range(1, 7))
 BLANK, LINE_END, HASH = 32, 10, 35
+SPARE_BITS = np.arange(64, -1, -8, dtype=np.uint64)  # of a word of 8 bytes that holds 0, 1, … 8
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
 CONTROL = re.compile(rb"[\x00-\x1f]")
@@ -177,10 +178,12 @@ def words(raw: bytes, starts: Ints, sizes: Ints) -> NDArray[np.uint64]:
     """
     if not len(starts):
         return np.zeros(0, dtype=np.uint64)
-    everywhere = np.ndarray((len(raw) - 7,), dtype="<u8", buffer=raw, strides=(1,))
-    found = everywhere[np.minimum(starts, len(raw) - 8)].byteswap().astype(np.uint64, copy=False)
-    spare = ((8 - np.clip(sizes, 0, 8)) * 8).astype(np.uint64)
-    return (found >> spare) << spare  # numpy shifts by 64 bits give 0
+    everywhere = np.ndarray((len(raw) - 7,), dtype=">u8", buffer=raw, strides=(1,))
+    found = everywhere[np.minimum(starts, len(raw) - 8)].astype(np.uint64)
+    spare = SPARE_BITS[np.clip(sizes, 0, 8)]
+    found >>= spare
+    found <<= spare  # numpy shifts by 64 bits give 0
+    return found
 
 
 def _changes(data: bytes, starts: Ints, sizes: Ints) -> NDArray[np.bool_]:
