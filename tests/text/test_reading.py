@@ -83,6 +83,7 @@ def nest(pieces: st.SearchStrategy[Piece]) -> st.SearchStrategy[Piece]:
     )
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.recursive(WORDS.map(lambda word: (word, [word])), nest, max_leaves=25), min_size=1, max_size=5
