@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, MutableMapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from hybridcli.errors import DataError, UsageError
 
@@ -21,24 +21,23 @@ class CellFile(MutableMapping[str, Cell]):
 
     def __init__(self, path: str, task: str) -> None:
         self._cells: dict[str, Cell] = {}
+        self._path = Path(path)
         head = json.dumps({"schema": "hybridcli/cells/1", "task": task}).encode() + b"\n"
-        target = Path(path)
-        if target.is_dir() or not target.parent.is_dir():
+        if self._path.is_dir() or not self._path.parent.is_dir():
             raise UsageError(f"{path}: cannot be written; give a file in a folder that exists")
-        end = self._read(target, head) if target.exists() and target.stat().st_size else 0
-        self._stream: BinaryIO = open(target, "r+b" if end else "wb", buffering=0)
-        if not end:
-            self._stream.write(head)
-        else:
-            self._stream.truncate(end)
-            self._stream.seek(end)
+        end = self._read(head) if self._path.exists() and self._path.stat().st_size else 0
+        with open(self._path, "ab") as stream:
+            stream.truncate(end)
+            if not end:
+                stream.write(head)
 
-    def _read(self, target: Path, head: bytes) -> int:
+    def _read(self, head: bytes) -> int:
         """Take over whole lines; give where they end."""
-        with open(target, "rb") as stream:
+        with open(self._path, "rb") as stream:
             if stream.readline() != head:
                 raise DataError(
-                    "holds cells of other inputs or options; remove it or name another file", path=str(target)
+                    "holds cells of other inputs or options; remove it or name another file",
+                    path=str(self._path),
                 )
             end = stream.tell()
             for line in stream:
@@ -53,7 +52,8 @@ class CellFile(MutableMapping[str, Cell]):
         return end
 
     def __setitem__(self, key: str, cell: Cell) -> None:
-        self._stream.write(json.dumps([key, cell]).encode() + b"\n")
+        with open(self._path, "ab") as stream:
+            stream.write(json.dumps([key, cell]).encode() + b"\n")
         self._cells[key] = cell
 
     def __getitem__(self, key: str) -> Cell:
@@ -67,7 +67,3 @@ class CellFile(MutableMapping[str, Cell]):
 
     def __len__(self) -> int:
         return len(self._cells)
-
-    def close(self) -> None:
-        """Close the file; it stays."""
-        self._stream.close()

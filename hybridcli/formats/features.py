@@ -43,9 +43,11 @@ def read_features(path: str, queries: Sequence[str]) -> tuple[list[str], Floats]
             raise DataError(f"query {columns[0]} stands twice", path=name_of(path), line=number)
         rows[columns[0]] = [_number(text, path, number) for text in columns[1:]]
     missing = [qid for qid in queries if qid not in rows]
-    if missing or names is None:
+    if names is None or missing:
         raise DataError(
-            f"no features for {len(missing)} of {len(queries)} queries, the first is {missing[:1]}",
+            f"has no features for {len(missing)} of {len(queries)} queries, the first is {missing[0]}"
+            if missing
+            else "is empty; expected a head line #qid<TAB>name…",
             path=name_of(path),
         )
     return names, np.array([rows[qid] for qid in queries], dtype=np.float64).reshape(len(queries), -1)
