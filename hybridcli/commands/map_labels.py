@@ -110,6 +110,9 @@ def map_labels(
         raise UsageError("--audit-sample N and --sheet FILE go together")
     rules = MappingRules(scope.value, min_letters, min_similarity, min_similarity_anywhere)
     judged = read_references(references)
+    textless = next((query.qid for query in judged if not query.text.strip()), None)
+    if topics is not None and textless is not None:
+        raise DataError(f"query {textless} has no text, which --topics needs", path=name_of(references))
     of_documents = read_mapping(doc_groups, key="docno") if doc_groups is not None else None
     labels = map_references(judged, read_document_windows(windows), rules, of_documents, anywhere)
     _check(labels, judged, references, windows, strict)

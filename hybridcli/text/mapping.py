@@ -109,10 +109,12 @@ def kind_of(reference: str) -> str:
 def _search(task: _Task, document: RunningText, rules: MappingRules, floor: float) -> None:
     """Look for a reference in one document; keep what is as good as the best so far."""
     whole = rules.scope == "document"
+    # a place less like than the best one elsewhere is of no use, so that copies of a text cost little
+    wanted = max(floor, task.best if task.best == 1 else task.best - SAME)
     places = locate(
         task.folded,
         document.grams,
-        floor=floor if whole else 0.0,
+        floor=wanted if whole else 0.0,
         walls=None if whole else document.walls,
     )
     if task.judged.unit is not None:

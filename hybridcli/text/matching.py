@@ -72,9 +72,9 @@ def locate(reference: str, grams: Grams, *, floor: float, walls: Ints | None = N
     The whole reference is looked for, then its prefixes of ``KEY_LENGTHS``; a key's places are compared by
     similarity over the whole length. When no prefix leads to a good place, the places that most grams from within
     the reference agree on are compared too. Places below ``floor`` are left out unless there is no other: then
-    the best one alone is given, for the record. With ``walls`` (ascending positions where units begin) a key must
-    lie between two walls, a place ends at the next wall, the longest key that stands anywhere decides, and
-    grams from within are not tried: the mapping within one unit.
+    the best one alone is given, for the record; a floor of 1 asks for the whole reference only. With ``walls``
+    (ascending positions where units begin) a key must lie between two walls, a place ends at the next wall, the
+    longest key that stands anywhere decides, and grams from within are not tried: the mapping within one unit.
     """
     if len(reference) < GRAM:
         return _short(reference, grams.text)
@@ -85,7 +85,7 @@ def locate(reference: str, grams: Grams, *, floor: float, walls: Ints | None = N
         for start, length in keys.items()
         if length == len(reference)
     ]
-    if not places:
+    if not places and floor < 1:
         trace = _Trace(reference, grams.text, offsets, positions)
         for length in KEY_LENGTHS:
             starts = [start for start, agreed in keys.items() if agreed == length]

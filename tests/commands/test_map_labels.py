@@ -55,7 +55,7 @@ def test_quotes_ligatures_blanks_two_occurrences_absent_and_trivial_evidence(cli
     result = map_labels(
         cli,
         "--reference-qrels r.qrels --provenance p.jsonl --unresolved u.tsv --excluded x.txt --literal l.txt "
-        "--groups g.tsv --categories c.tsv --topics t.tsv --audit 2,20",
+        "--groups g.tsv --categories c.tsv --audit 2,20",
     )
     assert result.code == 0, result.err
     assert result.out == ""
@@ -88,13 +88,24 @@ def test_quotes_ligatures_blanks_two_occurrences_absent_and_trivial_evidence(cli
     assert (place / "l.txt").read_text().split() == ["q1", "q2"]
     assert (place / "g.tsv").read_text() == "".join(f"q{n}\tdoc\n" for n in range(1, 6))
     assert (place / "c.tsv").read_text().startswith("q1\t-\n")
-    assert (place / "t.tsv").read_text() == "".join(f"q{n}\t\n" for n in range(1, 6))
     said = " ".join(result.err.split())
     assert "references resolved 2 of 5 40.0 %" in said
     assert "unresolved by reason: not-found 1, too-short 1, empty 1" in said
     # the earliest words: 0 of q1, 19 of q2
     assert "pairs beginning at or beyond word 2 1 of 2 50.0 %" in said
     assert "pairs beginning at or beyond word 20 0 of 2 0.0 %" in said
+
+
+def test_topics_need_texts(cli: Cli, place: Path) -> None:
+    result = map_labels(cli, "--topics t.tsv")
+    assert (result.code, result.err) == (
+        1,
+        "hybridcli: refs.jsonl: query q1 has no text, which --topics needs\n",
+    )
+    assert not (place / "w.qrels").exists()
+    write_lines(place / "refs.jsonl", [row | {"text": f"what  of\t{row['qid']}?"} for row in ROWS])
+    assert map_labels(cli, "--topics t.tsv").code == 0
+    assert (place / "t.tsv").read_text() == "".join(f"q{n}\twhat of q{n}?\n" for n in range(1, 6))
 
 
 def test_strict_names_the_unresolved_and_writes_nothing(cli: Cli, place: Path) -> None:

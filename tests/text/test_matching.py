@@ -82,6 +82,11 @@ def test_below_the_floor_the_best_is_told_alone() -> None:
     assert place.similarity < 0.6
 
 
+def test_a_floor_of_one_wants_all_of_it() -> None:
+    assert locate(REFERENCE, Grams(BEFORE + REFERENCE[:-1] + "#" + AFTER), floor=1.0) == []
+    assert len(locate(REFERENCE, Grams(BEFORE + REFERENCE + AFTER), floor=1.0)) == 1
+
+
 def test_nothing_of_it_stands_there() -> None:
     assert locate(REFERENCE, Grams(BEFORE + AFTER), floor=0.6) == []
     assert locate(REFERENCE, Grams(""), floor=0.6) == []
