@@ -176,6 +176,9 @@ def compare(
         raise UsageError("give at least one run")
     if form not in FORMATS and form != "json":
         raise UsageError(f"unknown format {form!r}; choose from {', '.join(FORMATS)}, json")
+    suffix = None if report is None else SUFFIXES.get(Path(report.removesuffix(".gz")).suffix)
+    if report is not None and suffix is None:
+        raise UsageError(f"--report {report}: the name must end in one of {', '.join(SUFFIXES)}")
     read = read_qrels(qrels)
     names = measure or (["RefHit@10", "R@10"] if read.pairs is not None else ["nDCG@10", "R@100"])
     reading = Reading(
@@ -225,10 +228,7 @@ def compare(
         found = agreements(scores.labels, evaluated.runs, read, depth)
         sections.append(agreement_section(found, depth))
     write_text(output, _written(form, facts, sections, comparisons))
-    if report is not None:
-        suffix = SUFFIXES.get(Path(report.removesuffix(".gz")).suffix)
-        if suffix is None:
-            raise UsageError(f"--report {report}: the name must end in one of {', '.join(SUFFIXES)}")
+    if report is not None and suffix is not None:
         write_text(report, _written(suffix, facts, sections, comparisons))
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from hybridcli.errors import UsageError
 
 WIDTH = 80
+LABEL = 28  # a longer label gets a line of its own, longer words elsewhere are wrapped
+HEADING = 16
 Cell = str | int | float | tuple[float, float] | None
 
 
@@ -117,7 +119,7 @@ def terminal(tables: Sequence[Table], notes: Sequence[str]) -> str:
 def _fitting(table: Table, body: list[list[str]]) -> list[list[int]]:
     """Columns of each block, the first column in all of them."""
     widths = _widths(table, body)
-    label = min(widths[0], 28)
+    label = min(widths[0], LABEL)
     blocks, used = [[0]], label
     for at in range(1, len(widths)):
         if used + 2 + widths[at] > WIDTH and len(blocks[-1]) > 1:
@@ -129,30 +131,35 @@ def _fitting(table: Table, body: list[list[str]]) -> list[list[int]]:
 
 
 def _widths(table: Table, body: list[list[str]]) -> list[int]:
-    return [
-        max([len(column.name), *(len(row[at]) for row in body)]) for at, column in enumerate(table.columns)
-    ]
+    """Width of each column; long headings, and long words in other columns than the first, are wrapped."""
+    widths = [max(len(row[0]) for row in [[table.columns[0].name], *body])]
+    for at, column in enumerate(table.columns[1:], start=1):
+        widest = max((len(row[at]) for row in body), default=0)
+        widths.append(max(min(len(column.name), HEADING), min(widest, LABEL)))
+    return widths
 
 
 def _block(table: Table, body: list[list[str]], chosen: list[int]) -> list[str]:
     widths = _widths(table, body)
     others = sum(2 + widths[at] for at in chosen[1:])
-    label = max(8, min(widths[0], WIDTH - others))
+    label = min(widths[0], max(LABEL // 2, WIDTH - others))
 
-    def line(cells: Sequence[str]) -> list[str]:
-        parts = []
-        for at in chosen[1:]:
-            left = table.columns[at].kind == "text"
-            parts.append(cells[at].ljust(widths[at]) if left else cells[at].rjust(widths[at]))
+    def lines_of(cells: Sequence[str]) -> list[str]:
         first = textwrap.wrap(cells[0], WIDTH) if len(cells[0]) > label else []
-        own = "" if first else cells[0]
-        return [*first, "  ".join([own.ljust(label), *parts]).rstrip()]
+        wrapped = [textwrap.wrap(cells[at], widths[at]) or [""] for at in chosen[1:]]
+        lines = []
+        for number in range(max([1, *(len(parts) for parts in wrapped)])):
+            line = ("" if first or number else cells[0]).ljust(label)
+            for at, parts in zip(chosen[1:], wrapped, strict=True):
+                text = parts[number] if number < len(parts) else ""
+                left = table.columns[at].kind == "text"
+                line += "  " + (text.ljust(widths[at]) if left else text.rjust(widths[at]))
+            lines.append(line.rstrip())
+        return [*first, *lines]
 
-    lines = line([column.name for column in table.columns])
-    lines.append("-" * min(WIDTH, label + others))
-    for row in body:
-        lines += line(row)
-    return lines
+    head = lines_of([column.name for column in table.columns])
+    rule = "-" * min(WIDTH, label + others)
+    return [*head, rule, *(line for row in body for line in lines_of(row))]
 
 
 @table_format("tsv", "tab-separated, 12 digits; titles and notes are # lines")
@@ -249,7 +256,9 @@ def _tex_cell(cell: Cell | Marked, kind: str) -> str:
     mark = f"$^{{{cell.mark}}}$" if isinstance(cell, Marked) and cell.mark else ""
     value = cell.value if isinstance(cell, Marked) else cell
     text = _tex(shown(value, kind))
-    numeric = not isinstance(value, str) and value is not None and kind in ("signed", "range", "interval", "effect")
+    numeric = (
+        not isinstance(value, str) and value is not None and kind in ("signed", "range", "interval", "effect")
+    )
     return (f"${text}$" if numeric else text) + mark
 
 
