@@ -135,9 +135,12 @@ def _draft(blocks: list[_Block]) -> list[_Draft]:
     for block in blocks:
         if block.table is not None:
             captions = _captions(text.blocks)
-            rest = _Draft(text.blocks[: len(text.blocks) - captions], opens_section=text.opens_section)
+            rest = _Draft(text.blocks[: len(text.blocks) - captions])
             table = _Draft([*text.blocks[len(rest.blocks) :], block], captions)
-            table.opens_section = text.opens_section and not rest.blocks
+            for draft in (rest, table):
+                draft.opens_section = text.opens_section and any(
+                    line.rank == SECTION for line in draft.blocks
+                )
             drafts += [draft for draft in (rest, table) if draft.blocks]
             text = _Draft()
             continue

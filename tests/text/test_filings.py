@@ -144,6 +144,18 @@ def test_page_furniture_stays_but_neither_cuts_nor_heads() -> None:
     assert table.heading == "Part I"
 
 
+def test_a_page_number_between_a_table_and_the_next_section_stays_with_the_table() -> None:
+    page = f"<p>Item %d. %s</p>{ROWS}<p>%d</p><hr style='page-break-after:always'/>"
+    names = ["Sales", "Costs", "Taxes", "Debts", "Loans"]
+    parsed = units("".join(page % (number, name, number) for number, name in enumerate(names, start=1)))
+    assert [unit.text for unit in parsed] == [
+        f"Item {number}. {name}\n2099\nSales\t$5\n{number}" for number, name in enumerate(names, start=1)
+    ]
+    assert [unit.heading for unit in parsed] == [
+        f"Item {number}. {name}" for number, name in enumerate(names, start=1)
+    ]
+
+
 def test_a_page_header_that_is_a_title_goes_with_the_statement_below_it() -> None:
     page = f"<p>{PROSE}</p><p>%d</p><hr style='page-break-after:always'/><p><b>Acme Corporation</b></p>"
     pages = "".join(page % number for number in range(5))
