@@ -94,6 +94,14 @@ class Qrels:
     reference_counts: Codes | None = None
     reference_ids: list[list[str]] | None = None
 
+    def to_dict(self) -> dict[str, dict[str, int]]:
+        """Give ``{qid: {docno: grade}}``."""
+        docnos = self.docnos.to_list()
+        return {
+            qid: {docnos[self.docs[row]]: int(self.grades[row]) for row in range(start, end)}
+            for qid, start, end in zip(self.queries, self.offsets[:-1], self.offsets[1:], strict=True)
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
