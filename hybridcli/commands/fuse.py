@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from hybridcli import options
-from hybridcli.console import note, warn
+from hybridcli.commands.fusing.job import FusionJob
 from hybridcli.errors import UsageError
-from hybridcli.formats.files import name_of, require_one_stdin
-from hybridcli.formats.run_batches import RunBatches, RunSource
-from hybridcli.formats.runs import report_findings, rewrite_runs
-from hybridcli.formats.weights import read_weights
-from hybridcli.fusion.fuse import Plan, every_plan, idle_options, sums_negatives
-from hybridcli.fusion.fuse import fuse as fuse_pool
-from hybridcli.fusion.methods import find_method, method_rows
+from hybridcli.formats.files import require_one_stdin
+from hybridcli.formats.qrels import read_qrels
+from hybridcli.formats.runs import rewrite_runs
+from hybridcli.fusion.fuse import Plan, every_plan
+from hybridcli.fusion.methods import method_rows
 from hybridcli.fusion.normalization import normalization_rows
-from hybridcli.fusion.pool import align, merge_orders, only_here
-from hybridcli.fusion.weights import parse_weights
-from hybridcli.records import Run
+from hybridcli.fusion.pool import merge_orders
+from hybridcli.fusion.ranx_methods import RanxMethod
 
 
 def fuse(
@@ -45,6 +41,9 @@ def fuse(
     missing: Annotated[
         str, typer.Option(help="Score of an absent document: zero, or min (the run's minimum for the query).")
     ] = "zero",
+    train_qrels: Annotated[
+        str | None, typer.Option(metavar="QRELS", help="What a supervised method of ranx is trained on.")
+    ] = None,
     tag: Annotated[str, typer.Option(help="Tag of the fused run.")] = "hybridcli",
     everything: Annotated[
         bool, typer.Option("--all", help="Every method × normalisation, as files in the folder -o.")
@@ -53,56 +52,32 @@ def fuse(
     lenient: options.Lenient = False,
 ) -> None:
     """Fuse runs into one: any number of runs, any method × normalisation, over the union of their queries."""
-    require_one_stdin(*runs)
+    require_one_stdin(*runs, weights, train_qrels)
     parameters: dict[str, Any] = {"rrf_k": rrf_k, "rbc_p": rbc_p, "missing": missing}
+    plans, outputs, ranx = {}, [output], None
     if everything:
         plans = every_plan(**parameters)
         outputs = [str(_folder(output) / f"{name}.run") for name in plans]
+    elif method.startswith("ranx:"):
+        judged = None if train_qrels is None else read_qrels(train_qrels).to_dict()
+        ranx = RanxMethod(method.removeprefix("ranx:"), norm, judged)
     else:
-        plans, outputs = {method: Plan(method, norm, **parameters)}, [output]
-        for line in idle_options(plans[method]):
-            note(line)
-    distances = set(lower_is_better or [])
-    if distances - set(runs):
-        raise UsageError(f"--lower-is-better {min(distances - set(runs))}: not among the runs")
-    fixed = None if weights is None else parse_weights(weights, len(runs))
-    by_query = read_weights(weights) if weights is not None and fixed is None else None
-    if weights is not None and not (everything or find_method(method).linear):
-        raise UsageError(f"method {method} takes no weights; rrf and weighted do")
-    batches = RunBatches(
-        [RunSource(path) for path in runs],
+        plans = {method: Plan(method, norm, **parameters)}
+    if train_qrels is not None and ranx is None:
+        raise UsageError("--train-qrels is for the supervised methods of ranx (--method ranx:NAME)")
+    job = FusionJob(
+        runs,
+        plans,
+        weights=weights,
+        depth=depth,
+        k=k,
+        tag=tag,
+        lower_is_better=lower_is_better or [],
         lenient=lenient,
-        lower_is_better=[path in distances for path in runs],
+        ranx=ranx,
     )
-    negatives: set[str] = set()
-
-    def fuse_batch(batch: Sequence[Run]) -> list[Run]:
-        pool = align(batch, depth)
-        negatives.update(name for name, plan in plans.items() if sums_negatives(pool, plan))
-        chosen = by_query.matrix(pool.queries, batches.tags) if by_query else fixed
-        return [
-            fuse_pool(pool, plan, chosen if plan.entry.linear else None, k=k, tag=tag)
-            for plan in plans.values()
-        ]
-
-    rewrite_runs(batches, fuse_batch, outputs, merge_orders)
-    report_findings(runs, batches.findings)
-    for name in sorted(negatives):
-        warn(
-            f"{name} sums raw scores that are negative: an absent document (0) beats a retrieved one; "
-            "choose a --norm or --missing min"
-        )
-    alone = [
-        f"{count} in {name_of(path)}"
-        for count, path in zip(only_here(batches.queries), runs, strict=True)
-        if count
-    ]
-    if alone and len(runs) > 1:
-        note(f"queries that one run only has: {', '.join(alone)}")
-    if by_query and by_query.unknown:
-        warn(f"{weights}: {len(by_query.unknown)} queries have no weights there; equal weights are taken")
-    if by_query and not by_query.names(batches.tags):
-        warn(f"{weights}: columns {by_query.tags} are not the runs' tags {batches.tags}; taken in order")
+    rewrite_runs(job.batches, job.fuse, outputs, merge_orders, whole=ranx is not None)
+    job.report()
 
 
 def _folder(output: str) -> Path:

@@ -1,0 +1,1 @@
+"""What ``fuse`` does between its options and its output."""
