@@ -51,6 +51,7 @@ COMMANDS: tuple[str, ...] = (
     "route",
     "weigh",
     "compare",
+    "check",
 )
 RUN_WRITERS = frozenset({"retrieve", "fuse", "oracle", "route", "rerank"})
 

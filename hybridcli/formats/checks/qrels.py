@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from hybridcli.errors import DataError
 from hybridcli.formats.checks.registry import Checked, checker, some
 from hybridcli.formats.checks.source import Source, line_notes
 from hybridcli.formats.files import decode
 from hybridcli.formats.qrels import Columns, qrels_of
-from hybridcli.records import Sheet
+from hybridcli.records import Qrels, Sheet
 
 Key = tuple[bytes, bytes, bytes]  # qid, column 2, docno
 
 
+@dataclass(frozen=True, slots=True)
+class CleanQrels:
+    """Qrels, and the (qid, column 2, docno, grade) rows of the file that they are made of, in its order."""
+
+    qrels: Qrels
+    rows: list[tuple[str, str, str, int]]
+
+
 @checker("qrels", "qid 0 docno rel, or qid reference docno rel")
 def check_qrels(source: Source) -> Checked:
-    """List everything odd in qrels; the content is Qrels without bad lines, of two grades the higher one kept."""
+    """List everything odd in qrels; the content is CleanQrels: no bad lines, of two grades the higher one."""
     sheet = Sheet(source.path, "qrels")
     sheet.facts["gzip"] = source.gzip
     rows = _good_rows(source, sheet)
@@ -39,7 +48,7 @@ def check_qrels(source: Source) -> Checked:
             "documents": len(qrels.docnos),
             "judged": {"min": lengths[0], "median": _median(lengths), "max": lengths[-1]},
             "grades": dict(sorted(Counter(grade for _, grade in rows.values()).items())),
-            "without_relevant": len(by_query) - len(answerable),
+            "queries_without_relevant": len(by_query) - len(answerable),
             "references": 0 if qrels.reference_ids is None else sum(map(len, qrels.reference_ids)),
             "shared_documents": len(rows) - pairs,
         }
@@ -53,7 +62,8 @@ def check_qrels(source: Source) -> Checked:
             count=len(missing),
         )
     _check_references(sheet, rows)
-    return sheet, qrels
+    clean = [(key[0].decode(), key[1].decode(), key[2].decode(), grade) for key, (_, grade) in rows.items()]
+    return sheet, CleanQrels(qrels, clean)
 
 
 def _good_rows(source: Source, sheet: Sheet) -> dict[Key, tuple[int, int]]:

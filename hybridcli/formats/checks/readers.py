@@ -27,8 +27,12 @@ def reader(kind: str, name: str) -> Callable[[Reader], Reader]:
 
 
 def other_readers(sheet: Sheet) -> dict[str, list[str]]:
-    """Say for each program what it does otherwise with this file; an empty list: it reads the same."""
-    return {name: list(function(sheet)) for name, function in READERS.get(sheet.kind, {}).items()}
+    """Say for each program what it does otherwise with this file; an empty list: it reads the same.
+
+    Programs that say nothing of a file in which nothing can be read are left out.
+    """
+    said = {name: list(function(sheet)) for name, function in READERS.get(sheet.kind, {}).items()}
+    return {name: texts for name, texts in said.items() if texts or not sheet.has("empty")}
 
 
 def _first(sheet: Sheet, *kinds: str) -> Problem | None:
@@ -79,8 +83,9 @@ def _trec_eval_run(sheet: Sheet) -> Iterator[str]:
         yield "reads a score that is no number as the number it begins with, or 0"
     if sheet.has("not-finite"):
         yield "takes nan and inf for scores; where a nan ranks is chance"
-    duplicate = _first(sheet, "duplicate")
-    if duplicate is not None:
+    if sheet.has("encoding"):
+        yield "takes ids as bytes, whatever their encoding"
+    if sheet.has("duplicate"):
         yield "stops where a judged query lists a document twice (duplicate docs)"
 
 
@@ -120,6 +125,7 @@ def _python_run(sheet: Sheet, *, blank: bool) -> Iterator[str]:
     yield from _marks(sheet)
     odd = ("too-few-columns", "too-many-columns", "score", "comment", *(["blank"] if blank else []))
     yield from _stops(sheet, "ValueError", *odd)
+    yield from _stops(sheet, "UnicodeDecodeError", "encoding")
     if sheet.has("not-finite"):
         yield "takes nan and inf for scores; where a nan ranks is chance"
 
@@ -179,6 +185,7 @@ def _python_qrels(sheet: Sheet, *, blank: bool) -> Iterator[str]:
     yield from _marks(sheet)
     odd = ("too-few-columns", "too-many-columns", "grade", "comment", *(["blank"] if blank else []))
     yield from _stops(sheet, "ValueError", *odd)
+    yield from _stops(sheet, "UnicodeDecodeError", "encoding")
 
 
 def _last_wins(sheet: Sheet) -> Iterator[str]:

@@ -26,7 +26,7 @@ def checker(kind: str, about: str) -> Callable[[Checker], Checker]:
 
 def kind_rows() -> list[tuple[str, str]]:
     """(kind, what it is), for help and README."""
-    return [(kind, about) for kind, (_, about) in CHECKERS.items()]
+    return [(kind, about) for kind, (_, about) in sorted(CHECKERS.items())]
 
 
 def some(values: list[str], limit: int = 5) -> str:

@@ -140,16 +140,18 @@ def _bad_lines(block: bytes, first: int, path: str) -> Iterator[Problem]:
         try:
             clean(line + b"\n", path, number, lenient=False)
         except DataError as error:
-            yield Problem(_kind_of(line), error.message, number)
+            yield Problem(_kind_of(line, error.message), error.message, number)
 
 
-def _kind_of(line: bytes) -> str:
+def _kind_of(line: bytes, message: str) -> str:
     columns = line.split()
     if len(columns) != 6:
         return "too-few-columns" if len(columns) < 6 else "too-many-columns"
     if NOT_FINITE.match(columns[4]):
         return "not-finite"
-    return "bytes" if NUMBER.match(columns[4]) else "score"
+    if not NUMBER.match(columns[4]):
+        return "score"
+    return "encoding" if message.startswith("not UTF-8") else "bytes"
 
 
 def _check_scattered(sheet: Sheet, rows: Rows) -> None:
