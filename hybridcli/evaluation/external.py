@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from hybridcli.errors import MissingComponentError, UsageError
+from hybridcli.errors import DataError, MissingComponentError, UsageError
 from hybridcli.evaluation.measures import MEASURES
 from hybridcli.records import Floats, Qrels, Run
 
@@ -57,45 +58,52 @@ def parse_external(text: str) -> Any:
 def external_values(measures: Sequence[Any], run: Run, qrels: Qrels) -> Floats:
     """Values of ir_measures' measures, float64[M, Q] aligned to the qrels; absent queries count 0.
 
-    Scores are replaced by falling ranks, so that every provider sees our one order, ties included.
+    Scores are replaced by falling ranks, so that every provider sees our one order, ties included; ids by numbers,
+    as some providers accept no others. Raises DataError when a provider fails.
     """
     import ir_measures
 
     place = {qid: at for at, qid in enumerate(qrels.queries)}
-    docnos = run.docnos.to_list()
+    number = {docno: f"D{at}" for at, docno in enumerate({*run.docnos.to_list(), *qrels.docnos.to_list()})}
+    docnos = [number[docno] for docno in run.docnos.to_list()]
     ranked = {
-        qid: {docnos[doc]: float(high - at) for at, doc in enumerate(run.docs[low:high], start=low)}
+        str(place[qid] + 1): {
+            docnos[doc]: float(high - at) for at, doc in enumerate(run.docs[low:high], start=low)
+        }
         for qid, low, high in zip(
             run.queries, run.offsets[:-1].tolist(), run.offsets[1:].tolist(), strict=True
         )
-        if qid in place
+        if qid in place and high > low
     }
     values = np.zeros((len(measures), len(qrels.queries)))
+    if not ranked:
+        return values
     row = {str(measure): at for at, measure in enumerate(measures)}
-    for metric in ir_measures.iter_calc(list(measures), _judgement_rows(qrels), ranked):
-        if metric.query_id in ranked and np.isfinite(metric.value):
-            values[row[str(metric.measure)], place[metric.query_id]] = metric.value
+    try:
+        for metric in ir_measures.iter_calc(list(measures), _judgement_rows(qrels, number), ranked):
+            if metric.query_id in ranked and np.isfinite(metric.value):
+                values[row[str(metric.measure)], int(metric.query_id) - 1] = metric.value
+    except (subprocess.CalledProcessError, OSError, ValueError) as error:
+        names = ", ".join(row)
+        raise DataError(f"ir_measures could not compute {names} on these qrels: {error}") from None
     return values
 
 
-def _judgement_rows(qrels: Qrels) -> list[Any]:
+def _judgement_rows(qrels: Qrels, number: dict[str, str]) -> list[Any]:
     import ir_measures
 
-    docnos = qrels.docnos.to_list()
+    docnos = [number[docno] for docno in qrels.docnos.to_list()]
     owner = np.searchsorted(qrels.offsets, np.arange(len(qrels.docs)), side="right") - 1
-    if qrels.pairs is None or qrels.reference_ids is None:
+    if qrels.pairs is None:
         return [
-            ir_measures.Qrel(qrels.queries[query], docnos[doc], grade)
+            ir_measures.Qrel(str(query + 1), docnos[doc], grade)
             for query, doc, grade in zip(
                 owner.tolist(), qrels.docs.tolist(), qrels.grades.tolist(), strict=True
             )
         ]
     return [
         ir_measures.Qrel(
-            qrels.queries[owner[row]],
-            docnos[qrels.docs[row]],
-            int(qrels.grades[row]),
-            qrels.reference_ids[owner[row]][reference],
+            str(owner[row] + 1), docnos[qrels.docs[row]], int(qrels.grades[row]), str(reference + 1)
         )
         for row, reference in qrels.pairs.tolist()
     ]
