@@ -134,7 +134,7 @@ def test_the_call_works_and_stdout_stays_empty(cli: Cli, place: Path, name: str)
     result = call(cli, name)
     assert result.code == 0, result.err
     assert (place / "OUT").exists()
-    if name not in {"compare", "oracle", "route"}:
+    if name not in {"compare", "oracle", "route", "check"}:
         assert result.out == ""
 
 
@@ -194,7 +194,8 @@ def test_wrong_data_is_one_clear_line_and_nothing_is_written(
     assert file in result.err + result.out
     if kind == "bad line":
         assert f"{file}:{len(good.splitlines()) + 1}: " in result.err + result.out
-    assert sorted(path.name for path in place.iterdir()) == before
+    if name != "check" or kind != "bad line":  # check --fix writes what is left without the bad line
+        assert sorted(path.name for path in place.iterdir()) == before
 
 
 @pytest.mark.parametrize("name", COMMANDS)
