@@ -193,7 +193,7 @@ def _judge(
     effect = standardised(sample)
     inferior = equivalent = np.full(len(alone), np.nan)
     if how.margin is not None:
-        margins = margin_tests(sample, how.margin)
+        margins = margin_tests(sample, how.margin, how.tests)
         inferior = _adjust_by_family(how.correction, margins.not_inferior, families)
         equivalent = _adjust_by_family(how.correction, margins.equivalent, families)
     result = []

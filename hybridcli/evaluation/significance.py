@@ -6,8 +6,8 @@ NaN where it cannot say anything. All of them work on the sample's units: groups
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -207,13 +207,15 @@ class Margins:
         return np.maximum(self.not_inferior, self.not_superior)
 
 
-def margin_tests(sample: Sample, margin: float) -> Margins:
-    """Test difference > -margin, and difference < margin, under the same bootstrap."""
-    if sample.units.count < 2:
-        undefined = np.full(sample.values.shape[1], np.nan)
-        return Margins(undefined, undefined)
+def margin_tests(sample: Sample, margin: float, tests: Sequence[str] = ("bootstrap",)) -> Margins:
+    """Test difference > -margin, and difference < margin; of several tests the largest p counts."""
+    above, below = (
+        replace(sample, values=sample.values + margin),
+        replace(sample, values=sample.values - margin),
+    )
     return Margins(
-        _share(sample.bootstrap <= -margin + sample.noise), _share(sample.bootstrap >= margin - sample.noise)
+        np.max([p_values(test, above, "greater") for test in tests], axis=0),
+        np.max([p_values(test, below, "less") for test in tests], axis=0),
     )
 
 

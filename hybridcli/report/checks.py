@@ -8,9 +8,9 @@ from typing import Any
 
 from hybridcli.evaluation.agreement import Agreement
 from hybridcli.evaluation.averages import Sliced
-from hybridcli.evaluation.comparisons import Comparison, Inference
+from hybridcli.evaluation.comparisons import Comparison
 from hybridcli.evaluation.sensitivity import Contrast, Share
-from hybridcli.report.comparison import Section, interval_cell
+from hybridcli.report.comparison import Section, decisive_p, interval_cell
 from hybridcli.report.tables import Cell, Column, Table
 
 
@@ -97,7 +97,7 @@ def _slice_rows(
     return rows
 
 
-def sensitivity_section(scenarios: Sequence[tuple[str, Sequence[Comparison]]], how: Inference) -> Section:
+def sensitivity_section(scenarios: Sequence[tuple[str, Sequence[Comparison]]]) -> Section:
     """Every comparison under each assumption, side by side."""
     tables, rows = [], []
     columns = [
@@ -105,16 +105,15 @@ def sensitivity_section(scenarios: Sequence[tuple[str, Sequence[Comparison]]], h
         Column("n", "count"),
         Column("diff", "signed"),
         Column("interval", "interval"),
-        Column("adj", "p"),
+        Column("p adj", "p"),
         Column("verdict"),
     ]
-    main = how.tests[0]
     first = scenarios[0][1] if scenarios else ()
     for at, (start, pair) in enumerate(zip(first, _pairs(first), strict=True)):
         body: list[list[Cell]] = []
         for name, found in scenarios:
             c = found[at]
-            body.append([name, c.n, c.difference, interval_cell(c), c.adjusted[main], c.verdict])
+            body.append([name, c.n, c.difference, interval_cell(c), decisive_p(c), c.verdict])
             rows.append(
                 {
                     "assumption": name,
@@ -175,13 +174,13 @@ def agreement_section(found: Sequence[Agreement], depth: int) -> Section:
     columns = [
         Column("runs"),
         Column("n", "count"),
-        Column(f"overlap@{depth}", "value"),
+        Column("overlap", "value"),
         Column("Jaccard", "value"),
-        Column("Kendall τ", "signed"),
+        Column("τ", "signed"),
         Column("RBO", "value"),
         Column("rel", "count"),
-        Column("1st only", "value"),
-        Column("2nd only", "value"),
+        Column("only 1", "value"),
+        Column("only 2", "value"),
     ]
     body: list[list[Cell]] = [
         [
@@ -198,7 +197,7 @@ def agreement_section(found: Sequence[Agreement], depth: int) -> Section:
         for a in found
     ]
     title = (
-        f"Agreement in the top {depth} (means over queries both answer; rel: relevant documents either finds, "
-        "and the shares that only one of them finds; τ on the union, RBO p = 0.9)"
+        f"Agreement in the top {depth}, means over the queries both answer: overlap, Jaccard, Kendall's τ on the "
+        "union, RBO (p = 0.9); rel: relevant documents that either finds, and the shares only one finds"
     )
     return Section("agreement", [Table(title, columns, body)], [asdict(a) for a in found])

@@ -73,36 +73,38 @@ def _comparison_tables(chosen: Sequence[Comparison], how: Inference) -> list[Tab
     first = chosen[0]
     names, title = pair_names(chosen)
     kind = f"{'planned' if first.pair.planned else 'exploratory'}, {_sided(first.alternative)}"
-    main, *others = how.tests
-    level = f"{how.level:.0%}"
-    verdicts = Table(
-        f"{first.measure}: {title} ({kind}; n = {first.n:,})",
-        [
-            Column("run"),
-            Column("diff", "signed"),
-            Column(f"{level} interval", "interval"),
-            Column(f"p {_short(main)}", "p"),
-            Column("adj", "p"),
-            Column("verdict"),
-        ],
-        [
-            [name, c.difference, interval_cell(c), c.p[main], c.adjusted[main], c.verdict]
-            for name, c in zip(names, chosen, strict=True)
-        ],
-    )
-    columns = [Column("run"), Column("W/T/L", "count"), Column("effect", "effect"), Column("MDE", "value")]
-    for test in others:
-        columns += [Column(f"p {_short(test)}", "p"), Column("adj", "p")]
+    columns = [
+        Column("run"),
+        Column("diff", "signed"),
+        Column(f"{how.level:.0%} interval", "interval"),
+        Column("p adj", "p"),
+    ]
     if how.margin is not None:
-        columns += [Column("p equiv", "p"), Column("p non-inf", "p")]
+        columns += [Column("p equiv", "p"), Column("non-inf", "p")]
     rows: list[list[Cell]] = []
     for name, c in zip(names, chosen, strict=True):
-        row: list[Cell] = [name, f"{c.wins}/{c.ties}/{c.losses}", c.effect, c.detectable]
-        for test in others:
-            row += [c.p[test], c.adjusted[test]]
-        rows.append(row + ([c.p_equivalent, c.p_not_inferior] if how.margin is not None else []))
-    checks = Table(f"{first.measure}: wins, effect size, detectable effect, cross-checks", columns, rows)
-    return [verdicts, checks]
+        margins: list[Cell] = [] if how.margin is None else [c.p_equivalent, c.p_not_inferior]
+        rows.append([name, c.difference, interval_cell(c), decisive_p(c), *margins, c.verdict])
+    verdicts = Table(
+        f"{first.measure}: {title} ({kind}; n = {first.n:,})", [*columns, Column("verdict")], rows
+    )
+    columns = [Column("run"), Column("W/T/L", "count"), Column("effect", "effect"), Column("MDE", "value")]
+    for test in how.tests:
+        columns += [Column(f"p {_short(test)}", "p"), Column("adj", "p")]
+    rows = []
+    for name, c in zip(names, chosen, strict=True):
+        tests = [p for test in how.tests for p in (c.p[test], c.adjusted[test])]
+        rows.append([name, f"{c.wins}/{c.ties}/{c.losses}", c.effect, c.detectable, *tests])
+    return [
+        verdicts,
+        Table(f"{first.measure}: wins, effect size, detectable effect, each test", columns, rows),
+    ]
+
+
+def decisive_p(comparison: Comparison) -> float | None:
+    """The largest adjusted p of all tests, which the verdict goes by; None if a test can say nothing."""
+    found = [p for p in comparison.adjusted.values() if p is not None]
+    return max(found) if len(found) == len(comparison.adjusted) else None
 
 
 def pair_names(chosen: Sequence[Comparison]) -> tuple[list[str], str]:
@@ -190,8 +192,8 @@ def _test_notes(facts: Facts, comparisons: Sequence[Comparison]) -> list[str]:
             scope = "on each measure" if how.family == "measure" else "over all measures"
             notes.append(
                 f"{kind} family: {family[0].family_size} {_sided(family[0].alternative)} tests {scope}, "
-                f"correction {how.correction}; better, worse: adjusted p < {how.alpha:.3g} by "
-                f"{' and '.join(how.tests)}"
+                f"correction {how.correction}; better, worse: p adj < {how.alpha:.3g}, "
+                f"the largest of {' and '.join(how.tests)}"
             )
     if "permutation" in how.tests:
         what = "groups" if units.grouped else "queries"
@@ -204,7 +206,8 @@ def _test_notes(facts: Facts, comparisons: Sequence[Comparison]) -> list[str]:
     )
     if how.margin is not None:
         notes.append(
-            f"equivalent, non-inferior: one-sided bootstrap tests against a margin of {how.margin:g}"
+            f"equivalent, non-inferior: one-sided tests against a margin of {how.margin:g}, "
+            "adjusted in the same families, the largest p of all tests"
         )
     return notes
 

@@ -16,6 +16,7 @@ from hybridcli.errors import UsageError
 
 WIDTH = 80
 LABEL = 28  # a longer label gets a line of its own, longer words elsewhere are wrapped
+SHORT = 14
 HEADING = 16
 Cell = str | int | float | tuple[float, float] | None
 
@@ -117,8 +118,10 @@ def terminal(tables: Sequence[Table], notes: Sequence[str]) -> str:
 
 
 def _fitting(table: Table, body: list[list[str]]) -> list[list[int]]:
-    """Columns of each block, the first column in all of them."""
+    """Columns of each block, the first column in all of them; one block where short labels would fit."""
     widths = _widths(table, body)
+    if SHORT + sum(2 + width for width in widths[1:]) <= WIDTH:
+        return [list(range(len(widths)))]
     label = min(widths[0], LABEL)
     blocks, used = [[0]], label
     for at in range(1, len(widths)):
@@ -142,7 +145,7 @@ def _widths(table: Table, body: list[list[str]]) -> list[int]:
 def _block(table: Table, body: list[list[str]], chosen: list[int]) -> list[str]:
     widths = _widths(table, body)
     others = sum(2 + widths[at] for at in chosen[1:])
-    label = min(widths[0], max(LABEL // 2, WIDTH - others))
+    label = min(widths[0], max(SHORT, WIDTH - others))
 
     def lines_of(cells: Sequence[str]) -> list[str]:
         first = textwrap.wrap(cells[0], WIDTH) if len(cells[0]) > label else []

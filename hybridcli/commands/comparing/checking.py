@@ -115,7 +115,7 @@ def sensitivity(case: Case, excluded: Sequence[str] | None, subset: Sequence[str
         scenarios.append(Scenario("judged docs only", condensed, groups.units(condensed.queries)))
     if len(scenarios) == 1 or not case.pairs:
         return []
-    return [sensitivity_section([(s.name, s.judged(case.pairs, case.how)) for s in scenarios], case.how)]
+    return [sensitivity_section([(s.name, s.judged(case.pairs, case.how)) for s in scenarios])]
 
 
 def excluded_queries(
