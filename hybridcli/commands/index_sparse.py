@@ -9,38 +9,48 @@ import typer
 from hybridcli.console import note
 from hybridcli.formats.documents import read_passages
 from hybridcli.formats.files import note_output
-from hybridcli.search import sparse
-from hybridcli.search.analysis import ALPHANUMERIC, Analyzer, stopwords_of
-from hybridcli.search.index import finish_index, new_index
+from hybridcli.search.engines import SPARSE_ENGINES, build_sparse
+from hybridcli.search.settings import SparseSettings
 
 
 def index_sparse(
     windows: Annotated[str, typer.Argument(metavar="WINDOWS", help="Windows or documents; '-' is stdin.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="INDEX", help="Folder to write.")],
-    k1: Annotated[float, typer.Option("--k1", help="How slowly repeated terms saturate; 0 or more.")] = 1.5,
-    b: Annotated[float, typer.Option("--b", help="How much long passages are discounted; 0 to 1.")] = 0.75,
+    engine: Annotated[str, typer.Option("--engine", help=f"One of {', '.join(SPARSE_ENGINES)}.")] = "bm25s",
+    k1: Annotated[
+        float | None, typer.Option("--k1", help="How slowly repeated terms saturate (1.5; Lucene 0.9).")
+    ] = None,
+    b: Annotated[
+        float | None, typer.Option("--b", help="How much long passages are discounted (0.75; Lucene 0.4).")
+    ] = None,
     pattern: Annotated[
-        str, typer.Option("--pattern", metavar="REGEX", help="A term is a match of this (alphanumeric runs).")
-    ] = ALPHANUMERIC,
+        str | None,
+        typer.Option("--pattern", metavar="REGEX", help="A term is a match of this (alphanumeric runs)."),
+    ] = None,
     keep_case: Annotated[bool, typer.Option("--keep-case", help="Do not lower-case.")] = False,
     stopwords: Annotated[
         str | None, typer.Option("--stopwords", metavar="LANGUAGE", help="Drop a language's stop words.")
     ] = None,
     stemmer: Annotated[
-        str | None, typer.Option("--stemmer", metavar="LANGUAGE", help="Stem with Snowball (PyStemmer).")
+        str | None, typer.Option("--stemmer", help="Snowball language; Lucene's en: porter, krovetz, none.")
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option("--language", help="Lucene: Anserini's analyzer (en); 'terms' cuts as bm25s does."),
+    ] = None,
+    keep_stopwords: Annotated[bool, typer.Option("--keep-stopwords", help="Lucene's en.")] = False,
+    threads: Annotated[int | None, typer.Option("--threads", min=1, help="Lucene (all cores).")] = None,
 ) -> None:
-    """Build a BM25 index (bm25s, Lucene variant) of windows or documents.
+    """Build a BM25 index of windows or documents, with bm25s (Lucene's variant) or Lucene itself.
 
     Scores are ln(1 + (N - df + 0.5) / (df + 0.5)) · tf / (tf + k1 (1 - b + b · length / mean length)), without
     a factor (k1 + 1). All settings are stored in the index; queries are cut into terms in the same way.
 
     Example: hybridcli index-sparse windows.jsonl -o bm25.index --k1 0.9 --b 0.4
     """
-    words = () if stopwords is None else stopwords_of(stopwords)
-    analyzer = Analyzer(pattern, not keep_case, words, stemmer)
-    with new_index(output) as folder:
-        documents, options = sparse.build(folder, read_passages(windows), analyzer, k1=k1, b=b)
-        finish_index(folder, output, engine=sparse.ENGINE, documents=documents, options=options)
+    settings = SparseSettings(
+        k1, b, pattern, keep_case, stopwords, stemmer, language, keep_stopwords, threads
+    )
+    documents = build_sparse(engine, output, read_passages(windows), settings)
     note_output(output)
-    note(f"indexed {documents:,} passages, {options['terms']:,} terms: {output}")
+    note(f"indexed {documents:,} passages with {engine}: {output}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Annotated
 
@@ -14,7 +15,8 @@ from hybridcli.formats.tables import read_ids
 from hybridcli.formats.topics import read_topics
 from hybridcli.formats.vectors import read_vectors
 from hybridcli.options import Devices, ModelName, Output
-from hybridcli.search.engines import SearchOptions, open_engine
+from hybridcli.search.engines import open_engine
+from hybridcli.search.settings import SearchOptions
 
 
 def retrieve(
@@ -39,6 +41,17 @@ def retrieve(
     measure_recall: Annotated[
         int, typer.Option("--measure-recall", metavar="N", min=0, help="Compare N topics with exact search.")
     ] = 0,
+    k1: Annotated[float | None, typer.Option("--k1", min=0, help="BM25, when Lucene searches.")] = None,
+    b: Annotated[float | None, typer.Option("--b", min=0, max=1, help="BM25, when Lucene searches.")] = None,
+    rm3: Annotated[
+        str | None,
+        typer.Option(
+            "--rm3", metavar="TERMS,DOCS,WEIGHT", help="Lucene: expand topics by RM3, as 10,10,0.5."
+        ),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", help="Analyzer of a Lucene index built by Anserini itself.")
+    ] = None,
     embeddings: Annotated[
         str | None, typer.Option("--embeddings", metavar="NPY", help="Topics' vectors, made elsewhere.")
     ] = None,
@@ -63,6 +76,19 @@ def retrieve(
         given = (queries.qids if ids is None else read_ids(ids), read_vectors(embeddings))
     devices = () if device is None else tuple(device.split(","))
     note_input(index)
-    engine = open_engine(index, SearchOptions(devices, batch_size, model, ann_params, measure_recall, given))
+    feedback = None if rm3 is None else _rm3(rm3)
+    options = SearchOptions(
+        devices, batch_size, model, ann_params, measure_recall, given, k1, b, language, feedback
+    )
+    engine = open_engine(index, options)
     run = engine.search(queries, depth)
     write_run(run if tag is None else replace(run, tag=tag), output)
+
+
+def _rm3(text: str) -> tuple[int, int, float]:
+    match = re.fullmatch(r"([0-9]+),([0-9]+),(0(?:\.[0-9]*)?|1(?:\.0*)?)", text)
+    if match is None:
+        raise UsageError(
+            f"--rm3 {text!r}: expected TERMS,DOCS,WEIGHT with a weight from 0 to 1, as 10,10,0.5"
+        )
+    return int(match[1]), int(match[2]), float(match[3])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hybridcli.errors import MissingComponentError, UsageError
 
@@ -39,6 +40,11 @@ class Analyzer:
     lowercase: bool = True
     stopwords: tuple[str, ...] = ()
     stemmer: str | None = None
+
+    @classmethod
+    def restored(cls, stored: Mapping[str, Any]) -> Analyzer:
+        """Make the analyzer again from the fields that an index stores as JSON."""
+        return cls(**{**stored, "stopwords": tuple(stored["stopwords"])})
 
     def compiled(self) -> Terms:
         """Give the function from a text to its terms, in order.

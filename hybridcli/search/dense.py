@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from hybridcli.search.encoding import (
     survey,
     write_vectors,
 )
-from hybridcli.search.engines import SearchOptions
 from hybridcli.search.index import (
     Index,
     finish_index,
@@ -37,10 +36,13 @@ from hybridcli.search.index import (
     write_docnos,
 )
 from hybridcli.search.models import Encoder, ModelSpec, Vectors, absolute, load_encoder, unit_rows
-from hybridcli.search.ranking import Ranking, best, collect_run
+from hybridcli.search.ranking import Ranking, Scores, best, collect_run
+from hybridcli.search.settings import SearchOptions
 
 ENGINE = "dense"
 VECTORS = "vectors.npy"
+# scores of all passages that are held at once
+SCORES_AT_ONCE = 1 << 24
 PROBE_FILE = "probe.npy"
 PROBE = "Net income per share was $1.23 in fiscal 2023."
 
@@ -170,10 +172,10 @@ class DenseEngine:
         self.tag = ENGINE if self._spec is None else "-".join(Path(self._spec.model).name.split())
         self._parts = [self._open(part) for part in parts]
         docnos = [part.docnos() for part in parts]
-        self._docnos = docnos[0] if len(parts) == 1 else sorted(docno for names in docnos for docno in names)
-        place = {docno: code for code, docno in enumerate(self._docnos)}
+        self.docnos = docnos[0] if len(parts) == 1 else sorted(docno for names in docnos for docno in names)
+        place = {docno: code for code, docno in enumerate(self.docnos)}
         self._codes = [np.array([place[docno] for docno in names], dtype=np.int64) for names in docnos]
-        if len(place) != len(self._docnos):
+        if len(place) != len(self.docnos):
             raise DataError("a docno stands in two shards", path=os.fspath(parts[0].path.parent))
 
     def _open(self, part: Index) -> ann.Neighbours:
@@ -194,7 +196,23 @@ class DenseEngine:
             note(
                 f"{self._parts[0].kind}: {share:.2%} of the exact top {depth} found, mean of {count} queries"
             )
-        return collect_run(self.tag, topics.qids, self._docnos, rankings)
+        return collect_run(self.tag, topics.qids, self.docnos, rankings)
+
+    def score_all(self, topics: Topics) -> Iterator[Scores]:
+        """Give the scores of all passages for one topic after the other, exact whatever the kind of index.
+
+        Sums are made in 64 bits, as in ``search``, but in another order.
+        """
+        return self._score(self.encode(topics))
+
+    def _score(self, queries: Vectors) -> Iterator[Scores]:
+        step = max(1, SCORES_AT_ONCE // max(len(self.docnos), 1))
+        for start in range(0, len(queries), step):
+            block = queries[start : start + step].astype(np.float64)
+            scores = np.empty((len(block), len(self.docnos)), dtype=np.float32)
+            for part, codes in zip(self._parts, self._codes, strict=True):
+                scores[:, codes] = part.score_all(block)
+            yield from scores
 
     def _merge(self, lists: list[list[Ranking]], depth: int) -> list[Ranking]:
         merged = []
@@ -248,3 +266,4 @@ class DenseEngine:
 
 
 open_engine = DenseEngine
+SEARCH_TAKES = frozenset({"devices", "batch", "model", "ann_params", "measure_recall", "query_vectors"})

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Protocol, cast, runtime_checkable
 
-from hybridcli.errors import DataError
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridcli.errors import DataError, UsageError
 from hybridcli.records import Run, Topics
 from hybridcli.search.index import open_parts
 from hybridcli.search.models import Vectors
-
-
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """What can be chosen when searching; an engine takes what applies to it.
-
-    ``query_vectors``: (qids, float[Q, dim]) made elsewhere. ``measure_recall``: compare so many queries with
-    exact search.
-    """
-
-    devices: tuple[str, ...] = ()
-    batch: int | None = None
-    model: str | None = None
-    ann_params: str | None = None
-    measure_recall: int = 0
-    query_vectors: tuple[Sequence[str], Vectors] | None = None
+from hybridcli.search.settings import SearchOptions, SparseSettings, refuse_others
 
 
 class Engine(Protocol):
@@ -48,8 +35,22 @@ class EncodingEngine(Engine, Protocol):
         ...
 
 
-# engine → the module whose ``open_engine(parts, options)`` opens its index, imported when it is needed
-ENGINES = {"bm25s": "sparse", "dense": "dense"}
+@runtime_checkable
+class CompleteEngine(Engine, Protocol):
+    """An engine that can score every document; ``docnos`` ascend in bytes."""
+
+    docnos: list[str]
+
+    def score_all(self, topics: Topics) -> Iterator[NDArray[np.float32]]:
+        """Give the scores of all documents for one topic after the other: float32[D], NaN where not retrieved."""
+        ...
+
+
+# engine → the module whose ``open_engine(parts, options)`` opens its index, imported when it is needed; its
+# ``SEARCH_TAKES`` and ``BUILD_TAKES`` name the options that apply
+ENGINES = {"bm25s": "sparse", "lucene": "lucene", "dense": "dense"}
+# those whose module has ``build_index(path, passages, settings)``
+SPARSE_ENGINES = ("bm25s", "lucene")
 
 
 def open_engine(path: str, options: SearchOptions | None = None) -> Engine:
@@ -61,4 +62,17 @@ def open_engine(path: str, options: SearchOptions | None = None) -> Engine:
             f"was built by the engine {name!r}, this hybridcli knows: {', '.join(ENGINES)}", path=path
         )
     module = importlib.import_module(f"hybridcli.search.{ENGINES[name]}")
-    return cast(Engine, module.open_engine(parts, options or SearchOptions()))
+    options = options or SearchOptions()
+    refuse_others(options, module.SEARCH_TAKES, name)
+    return cast(Engine, module.open_engine(parts, options))
+
+
+def build_sparse(
+    engine: str, path: str, passages: Iterable[tuple[str, str]], settings: SparseSettings
+) -> int:
+    """Build a sparse index of (docno, text) passages at ``path``; give their number."""
+    if engine not in SPARSE_ENGINES:
+        raise UsageError(f"--engine {engine} is not one of {', '.join(SPARSE_ENGINES)}")
+    module = importlib.import_module(f"hybridcli.search.{ENGINES[engine]}")
+    refuse_others(settings, module.BUILD_TAKES, engine)
+    return cast(int, module.build_index(path, passages, settings))

@@ -116,7 +116,12 @@ def digest(file: Path) -> str:
 
 
 def open_parts(path: str) -> list[Index]:
-    """Open an index, or all the shards of one (``shard-1-of-4`` …), which must be complete and belong together."""
+    """Open an index, or all the shards of one (``shard-1-of-4`` …), which must be complete and belong together.
+
+    A Lucene index that Anserini built elsewhere has no ``meta.json``: it is opened without options.
+    """
+    if not (Path(path) / META).exists() and any(Path(path).glob("segments_*")):
+        return [Index(Path(path), "lucene", 0, {})]
     names = shard_names(Path(path))
     if (Path(path) / META).exists() or not names:
         return [open_index(path)]

@@ -8,32 +8,30 @@ Lucene since version 8 (Kamphuis et al., ECIR 2020). Document lengths are exact;
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from hybridcli.console import track
-from hybridcli.errors import DataError, UsageError
-from hybridcli.records import Ints, Run, Topics
-from hybridcli.search.analysis import Analyzer
-from hybridcli.search.engines import SearchOptions
-from hybridcli.search.index import Index, sorted_order, write_docnos
-from hybridcli.search.ranking import Ranking, best, best_positive, collect_run
+from hybridcli.errors import DataError
+from hybridcli.records import Run, Topics
+from hybridcli.search.analysis import ALPHANUMERIC, Analyzer, stopwords_of
+from hybridcli.search.index import Index, finish_index, new_index, require_free, sorted_order, write_docnos
+from hybridcli.search.ranking import Ranking, Scores, best_positive, collect_run
+from hybridcli.search.settings import SearchOptions, SparseSettings
 
 ENGINE = "bm25s"
 ARRAYS = "bm25s"
 
 
-def build(
-    folder: Path, passages: Iterable[tuple[str, str]], analyzer: Analyzer, *, k1: float, b: float
-) -> tuple[int, dict[str, Any]]:
-    """Index (docno, text) passages into ``folder``; give their number and the options to store."""
-    if not k1 >= 0 or not 0 <= b <= 1:
-        raise UsageError(f"BM25 needs k1 of 0 or more and b from 0 to 1, found k1 {k1:g} and b {b:g}")
+def build_index(path: str, passages: Iterable[tuple[str, str]], settings: SparseSettings) -> int:
+    """Index (docno, text) passages into a folder ``path``; give their number."""
+    k1, b = settings.bm25(1.5, 0.75)
+    analyzer = analyzer_of(settings)
     terms = analyzer.compiled()
+    require_free(Path(path))
     vocabulary: dict[str, int] = {}
     docnos: list[str] = []
     documents: list[array[int]] = []
@@ -41,11 +39,20 @@ def build(
         docnos.append(docno)
         documents.append(array("i", [vocabulary.setdefault(term, len(vocabulary)) for term in terms(text)]))
     order = sorted_order(docnos)
-    write_docnos(folder, [docnos[place] for place in order])
-    if vocabulary:
-        _save([documents[place] for place in order], vocabulary, folder / ARRAYS, k1, b)
     options = {"k1": k1, "b": b, "variant": "lucene", "analyzer": asdict(analyzer), "terms": len(vocabulary)}
-    return len(docnos), options
+    with new_index(path) as folder:
+        write_docnos(folder, [docnos[place] for place in order])
+        if vocabulary:
+            _save([documents[place] for place in order], vocabulary, folder / ARRAYS, k1, b)
+        finish_index(folder, path, engine=ENGINE, documents=len(docnos), options=options)
+    return len(docnos)
+
+
+def analyzer_of(settings: SparseSettings) -> Analyzer:
+    """The analyzer that the settings describe."""
+    words = () if settings.stopwords is None else stopwords_of(settings.stopwords)
+    pattern = ALPHANUMERIC if settings.pattern is None else settings.pattern
+    return Analyzer(pattern, not settings.keep_case, words, settings.stemmer)
 
 
 def _save(documents: list[array[int]], vocabulary: dict[str, int], folder: Path, k1: float, b: float) -> None:
@@ -65,9 +72,8 @@ class SparseEngine:
         index = parts[0]
         if len(parts) > 1:
             raise DataError("BM25 needs the whole collection in one index; it cannot be sharded")
-        stored = index.options["analyzer"]
-        self._terms = Analyzer(**{**stored, "stopwords": tuple(stored["stopwords"])}).compiled()
-        self._docnos = index.docnos()
+        self._terms = Analyzer.restored(index.options["analyzer"]).compiled()
+        self.docnos = index.docnos()
         # without a single term in the collection there is nothing to load and nothing to find
         self._model = (
             bm25s.BM25.load(index.path / ARRAYS, mmap=True, show_progress=False)
@@ -79,20 +85,28 @@ class SparseEngine:
     def search(self, topics: Topics, depth: int) -> Run:
         """Rank the best ``depth`` passages of every query."""
         rankings = [self._rank(text, depth) for text in track(topics.texts, "searching", len(topics.texts))]
-        return collect_run(self.tag, topics.qids, self._docnos, rankings)
+        return collect_run(self.tag, topics.qids, self.docnos, rankings)
+
+    def score_all(self, topics: Topics) -> Iterator[Scores]:
+        """Give the scores of all documents for one topic after the other; NaN without any of its terms."""
+        for text in topics.texts:
+            scores = self._scores(text)
+            yield np.where(scores > 0, scores, np.float32(np.nan))
 
     def _rank(self, text: str, depth: int) -> Ranking:
+        return best_positive(self._scores(text), depth)
+
+    def _scores(self, text: str) -> Scores:
+        nothing = np.zeros(len(self.docnos), dtype=np.float32)
         if self._model is None:
-            return _nothing()
+            return nothing
         terms: list[int] = self._model.get_tokens_ids(self._terms(text))
         if not terms:
-            return _nothing()
-        return best_positive(self._model.get_scores_from_ids(terms), depth)
-
-
-def _nothing() -> Ranking:
-    empty: Ints = np.zeros(0, np.int64)
-    return best(empty, np.zeros(0, np.float32), 0)
+            return nothing
+        scores: Scores = self._model.get_scores_from_ids(terms)
+        return scores
 
 
 open_engine = SparseEngine
+BUILD_TAKES = frozenset({"k1", "b", "pattern", "keep_case", "stopwords", "stemmer"})
+SEARCH_TAKES: frozenset[str] = frozenset()

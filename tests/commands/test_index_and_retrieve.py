@@ -40,7 +40,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_sparse(cli: Cli, files: Path) -> None:
     built = cli("index-sparse", "windows.jsonl", "-o", "i")
     assert (built.code, built.out) == (0, "")
-    assert "indexed 3 passages, 15 terms: i" in built.err
+    assert "indexed 3 passages with bm25s: i" in built.err
     found = cli("retrieve", "i", "topics.tsv", "--tag", "bm25")
     assert found.code == 0
     rows = [line.split() for line in found.out.splitlines()]
@@ -138,7 +138,7 @@ def test_an_altered_index(cli: Cli, files: Path) -> None:
     (files / "i" / "meta.json").write_text(json.dumps({**meta, "engine": "abacus"}))
     found = cli("retrieve", "i", "topics.tsv")
     assert (found.code, found.out) == (1, "")
-    assert "i: was built by the engine 'abacus', this hybridcli knows: bm25s, dense" in found.err
+    assert "i: was built by the engine 'abacus', this hybridcli knows: bm25s, lucene, dense" in found.err
 
 
 def test_sparse_retrieval_loads_nothing_dense(files: Path) -> None:

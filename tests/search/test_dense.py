@@ -11,9 +11,10 @@ import pytest
 from hybridcli.errors import DataError, InterruptedRun, UsageError
 from hybridcli.records import Topics
 from hybridcli.search import dense
-from hybridcli.search.engines import SearchOptions, open_engine
+from hybridcli.search.engines import open_engine
 from hybridcli.search.index import open_index
 from hybridcli.search.models import ModelSpec
+from hybridcli.search.settings import SearchOptions
 from tests.search.models import WORDS, make_static_model, table
 
 Passages = list[tuple[str, str]]

@@ -10,10 +10,8 @@ import pytest
 
 from hybridcli.errors import UsageError
 from hybridcli.records import Topics
-from hybridcli.search import sparse
-from hybridcli.search.analysis import Analyzer
-from hybridcli.search.engines import open_engine
-from hybridcli.search.index import finish_index, new_index
+from hybridcli.search.engines import build_sparse, open_engine
+from hybridcli.search.settings import SearchOptions, SparseSettings
 
 Passages = list[tuple[str, str]]
 
@@ -24,14 +22,10 @@ def ask(
     queries: dict[str, str],
     *,
     depth: int = 100,
-    analyzer: Analyzer | None = None,
-    k1: float = 1.5,
-    b: float = 0.75,
+    **settings: Any,
 ) -> dict[str, dict[str, float]]:
     """Index, search, and give the rankings."""
-    with new_index(str(path)) as folder:
-        documents, options = sparse.build(folder, passages, analyzer or Analyzer(), k1=k1, b=b)
-        finish_index(folder, str(path), engine=sparse.ENGINE, documents=documents, options=options)
+    assert build_sparse("bm25s", str(path), passages, SparseSettings(**settings)) == len(passages)
     topics = Topics(list(queries), list(queries.values()))
     return open_engine(str(path)).search(topics, depth).to_dict()
 
@@ -104,10 +98,8 @@ def test_the_same_windows_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_the_analyzer_is_stored_and_serves_queries(tmp_path: Path) -> None:
-    analyzer = Analyzer(pattern=r"\S+", lowercase=False, stopwords=("the",))
-    found = ask(
-        tmp_path / "i", [("d", "the U.S. GAAP")], {"q": "U.S.", "r": "u.s.", "s": "the"}, analyzer=analyzer
-    )
+    chosen = {"pattern": r"\S+", "keep_case": True, "stopwords": "english"}
+    found = ask(tmp_path / "i", [("d", "the U.S. GAAP")], {"q": "U.S.", "r": "u.s.", "s": "the"}, **chosen)
     assert list(found["q"]) == ["d"]
     assert found["r"] == found["s"] == {}
 
@@ -116,3 +108,13 @@ def test_the_analyzer_is_stored_and_serves_queries(tmp_path: Path) -> None:
 def test_parameters_out_of_range(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="BM25 needs k1 of 0 or more and b from 0 to 1"):
         ask(tmp_path / "i", THREE, {}, **wrong)
+
+
+def test_options_that_do_not_apply(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--language, --threads does not apply to the engine bm25s"):
+        ask(tmp_path / "i", THREE, {}, language="de", threads=3)
+    ask(tmp_path / "i", THREE, {})
+    with pytest.raises(UsageError, match="--device, --rm3 does not apply to the engine bm25s"):
+        open_engine(str(tmp_path / "i"), SearchOptions(devices=("cpu",), rm3=(10, 10, 0.5)))
+    with pytest.raises(UsageError, match="--engine tantivy is not one of bm25s, lucene"):
+        build_sparse("tantivy", str(tmp_path / "i"), [], SparseSettings())
