@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -35,7 +37,7 @@ from hybridcli.evaluation.comparisons import (
     split_pair,
 )
 from hybridcli.evaluation.measures import measure_rows
-from hybridcli.evaluation.resampling import INTERVALS, interval_rows
+from hybridcli.evaluation.resampling import INTERVALS, Units, interval_rows
 from hybridcli.evaluation.scores import POLICIES, chosen_queries
 from hybridcli.evaluation.significance import ALTERNATIVES, CORRECTIONS, TESTS, registry_rows
 from hybridcli.formats.files import read_lines, require_one_stdin, write_text
@@ -73,7 +75,7 @@ def compare(
     output: options.Output = "-",
     measure: Annotated[
         list[str] | None,
-        typer.Option("-m", "--measure", help="Such as nDCG@10 or P(rel=2)@5; repeatable. See below."),
+        typer.Option("-m", "--measure", help="Such as nDCG@10 or P(rel=2)@5; repeatable. See above."),
     ] = None,
     form: Annotated[
         str, typer.Option("--format", help=f"{', '.join(FORMATS)} or json.", metavar="FORMAT")
@@ -166,9 +168,6 @@ def compare(
 
     Prints means with n, differences to the baseline with group-clustered intervals, p-values by family, a
     verdict for each comparison, and what the data could have shown.
-
-    Example: hybridcli compare bm25.run dense.run rrf.run --qrels reference.qrels -m RefHit@10 -m R@10
-    --groups groups.tsv --planned 'rrf>bm25'
     """
     paths, given = runs or [], values or []
     require_one_stdin(*paths, *given, qrels, groups, doc_slices, excluded, subset, topics)
@@ -215,18 +214,16 @@ def compare(
     facts = Facts(
         hybridcli.__version__, len(scores.queries), POLICIES[queries], units, groups, how, evaluated.facts
     )
-    facts.notes += [*data_notes(evaluated), *_inference_notes(case, comparisons)]
+    facts.notes += [*data_notes(evaluated), *_inference_notes(units, comparisons)]
     by_query = {name: read_mapping(path) for name, path in named_files(slice_files or [], "--slices").items()}
     left_out, trusted = read_optional_ids(excluded), read_optional_ids(subset)
     sections = [means_section(estimate_means(scores, units, how), comparisons, len(scores.queries))]
-    if comparisons:
-        sections.append(comparisons_section(comparisons, how))
+    sections += [comparisons_section(comparisons, how)] if comparisons else []
     sections += slices(case, by_query)
     sections += sensitivity(case, left_out, trusted)
     sections += [] if left_out is None else excluded_queries(case, left_out, by_query, topics)
     if agreement:
-        found = agreements(scores.labels, evaluated.runs, read, depth)
-        sections.append(agreement_section(found, depth))
+        sections.append(agreement_section(agreements(scores.labels, evaluated.runs, read, depth), depth))
     write_text(output, _written(form, facts, sections, comparisons))
     if report is not None and suffix is not None:
         write_text(report, _written(suffix, facts, sections, comparisons))
@@ -261,9 +258,8 @@ def _pairs(
     )
 
 
-def _inference_notes(case: Case, comparisons: Sequence[Comparison]) -> list[str]:
+def _inference_notes(units: Units, comparisons: Sequence[Comparison]) -> list[str]:
     notes = []
-    units = case.groups.units(case.scores.queries)
     if units.grouped and units.count < FEW_UNITS:
         few = f"{units.count} groups only: intervals, MDE and equivalence need more (10 at the least); rough"
         warn(few)
@@ -289,13 +285,29 @@ def _per_query(evaluated: Evaluated) -> Iterator[str]:
             yield front + per_query_line(name, "all", float(scores.means()[row, column]))
 
 
-compare.__doc__ = (compare.__doc__ or "") + "\n\n".join(
-    f"    {title}\n\n\b\n" + "\n".join(f"    {name}: {about}" for name, about, *_ in rows)
+def _listed(title: str, rows: Sequence[tuple[str, ...]]) -> str:
+    """A list for the help text, kept as it is by \\b, within 78 columns."""
+    width = max(len(row[0]) for row in rows) + 4
+    lines = [
+        textwrap.fill(row[1], 76, initial_indent=f"  {row[0]}".ljust(width), subsequent_indent=" " * width)
+        for row in rows
+    ]
+    return "\b\n" + "\n".join([title, *lines])
+
+
+_LISTS = "\n\n".join(
+    _listed(title, rows)
     for title, rows in (
         ("Measures (any other name goes to ir_measures):", measure_rows()),
         ("Tests:", registry_rows(TESTS)),
         ("Corrections:", registry_rows(CORRECTIONS)),
         ("Intervals:", interval_rows()),
-        ("Formats:", [(name, about, "") for name, about in format_rows()]),
+        ("Formats:", format_rows()),
     )
 )
+compare.__doc__ = f"""{inspect.cleandoc(compare.__doc__ or "")}
+
+{_LISTS}
+
+Example: hybridcli compare bm25.run rrf.run --qrels ref.qrels -m RefHit@10 --groups groups.tsv --planned 'rrf>bm25'
+"""
