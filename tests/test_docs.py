@@ -1,0 +1,93 @@
+"""The README says what the program does: tables from the registries, options that exist, one-liners that run."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hybridcli.cli import COMMANDS
+from tests.readme import README, filled
+from tests.support import ROOT
+
+TEXT = README.read_text(encoding="utf-8")
+ONE_LINERS = TEXT.split("<!-- one-liners -->")[1].split("<!-- end one-liners -->")[0]
+
+# commands of the one-liners, with their continuation lines
+COMMAND_LINES = [
+    line
+    for line in re.sub(r"\\\n\s*", "", ONE_LINERS).splitlines()
+    if line and not line.startswith(("#", "```"))
+]
+
+
+def test_generated_tables_are_up_to_date() -> None:
+    assert filled(TEXT) == TEXT, "run: python -m tests.readme"
+
+
+def test_every_command_is_documented() -> None:
+    for name in COMMANDS:
+        assert f"`{name.replace('_', '-')}`" in TEXT
+
+
+def test_every_option_named_in_the_readme_exists() -> None:
+    helps = " ".join(
+        (ROOT / "hybridcli" / "commands" / f"{name}.py").read_text(encoding="utf-8") for name in COMMANDS
+    ) + (ROOT / "hybridcli" / "options.py").read_text(encoding="utf-8")
+    known = set(re.findall(r"--[a-z][a-z-]+", helps)) | {"--help", "--recipe", "--ir-metadata", "--version"}
+    known |= {f"--{name.replace('_', '-')}" for name in re.findall(r"^    (\w+):", helps, re.MULTILINE)}
+    assert set(re.findall(r"(?<![\w|-])--[a-z][a-z-]+", TEXT)) <= known
+
+
+def test_every_make_target_named_in_the_readme_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in set(re.findall(r"`make ([a-z][a-z-]*)", TEXT)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the one-liners name."""
+    place = tmp_path_factory.mktemp("shell")
+    documents = ["net sales rose", "widgets sold well", "slow quarter for gadgets", "gadgets and widgets"]
+    rows = "".join(f'{{"id": "d{i}", "text": "{text}"}}\n' for i, text in enumerate(documents))
+    (place / "windows.jsonl").write_text(rows)
+    (place / "topics.tsv").write_text("q1\tnet sales of widgets\nq2\tslow gadgets\n")
+    (place / "dense.run").write_text(
+        "q1 Q0 d1 1 0.9 d\nq1 Q0 d3 2 0.5 d\nq2 Q0 d2 1 0.8 d\nq2 Q0 d0 2 0.1 d\n"
+    )
+    (place / "dense.run.gz").write_bytes(gzip.compress((place / "dense.run").read_bytes()))
+    (place / "distances.run").write_text("q1 Q0 d1 1 0.1 d\nq1 Q0 d3 2 0.5 d\nq2 Q0 d2 1 0.2 d\n")
+    (place / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    for line in ("index-sparse windows.jsonl -o bm25.index", "retrieve bm25.index topics.tsv -o bm25.run"):
+        subprocess.run(
+            [sys.executable, "-m", "hybridcli", *line.split()], cwd=place, check=True, env=environment()
+        )
+    return place
+
+
+def environment() -> dict[str, str]:
+    """The environment with ``hybridcli`` on the path and this checkout importable."""
+    binaries = Path(sys.executable).parent
+    return os.environ | {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+
+@pytest.mark.parametrize("line", COMMAND_LINES)
+def test_one_liners_run(shell: Path, line: str) -> None:
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line], cwd=shell, env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout or " -o " in line
+
+
+def test_the_sorted_order_of_a_one_liner_is_the_rank_column(shell: Path) -> None:
+    line = next(line for line in COMMAND_LINES if "awk '{print $4}'" in line)
+    done = subprocess.run(["bash", "-c", line], cwd=shell, env=environment(), capture_output=True, text=True)
+    assert done.stdout.split() == ["1", "2", "3"]
