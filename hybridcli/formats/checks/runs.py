@@ -12,7 +12,7 @@ import numpy as np
 from hybridcli.errors import DataError
 from hybridcli.formats.checks.registry import Checked, checker, some
 from hybridcli.formats.checks.source import Source, line_notes
-from hybridcli.formats.run_batches import blocks_of, map_ordered
+from hybridcli.formats.run_batches import BLOCK, blocks_of, map_ordered
 from hybridcli.formats.run_lists import concatenate, encode, runs_of
 from hybridcli.formats.run_rows import COLUMNS, NOT_FINITE, NUMBER, Rows, clean, parse_rows
 from hybridcli.records import Problem, Run, Sheet, segment_of
@@ -38,7 +38,8 @@ class Part:
 def check_run(source: Source) -> Checked:
     """List everything odd in a run; the content is a Run without bad lines, the best of duplicates kept."""
     sheet = Sheet(source.path, "run")
-    parts = list(map_ordered(lambda block: _part(*block, source.path), blocks_of(io.BytesIO(source.data))))
+    blocks = blocks_of(io.BytesIO(source.data), BLOCK)
+    parts = list(map_ordered(lambda block: _part(*block, source.path), blocks))
     for part in parts:
         sheet.problems += part.problems
     sheet.facts["gzip"] = source.gzip
