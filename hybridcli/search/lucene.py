@@ -1,8 +1,9 @@
 """BM25 and RM3 with Lucene, through the classes of Anserini that pyserini carries.
 
 Scores are Lucene's own 32-bit floats: the formula of ``sparse``, but with document lengths rounded to one byte
-(exact up to 40 terms). Anserini's searcher would round scores to four digits to break ties, so it is used for
-analysis and feedback only, and ``IndexSearcher`` does the ranking.
+(exact up to 40 terms), and with N and the mean length over the passages that are not empty. Anserini's searcher
+would round scores to four digits to break ties, so it is used for analysis and feedback only, and Lucene's
+``IndexSearcher`` does the ranking.
 """
 
 from __future__ import annotations
