@@ -161,3 +161,20 @@ Firsts = Annotated[
     typer.Option("--first", min=1, help="Also: what the first K of each run can answer at all (10)."),
 ]
 Replicates = Annotated[int, typer.Option("--replicates", min=1, help="Bootstrap replicates.")]
+Exhaustive = Annotated[
+    bool,
+    typer.Option(
+        "--exhaustive",
+        help="RUN are index folders: score every document for every topic (--topics), exact complete rankings.",
+    ),
+]
+TableOut = Annotated[
+    str | None,
+    typer.Option(
+        "--table-out", metavar="NPZ", help="Write each query's values at every point, for route --tables."
+    ),
+]
+Tables = Annotated[
+    bool,
+    typer.Option("--tables", help="RUN are tables of oracle --table-out, of different queries (data sets)."),
+]

@@ -53,11 +53,15 @@ class Contest:
         """Set up for the queries of the qrels, in their order; a query that no run has gets no candidates."""
         if not plan.entry.linear:
             raise UsageError(f"method {plan.method} takes no weights; rrf and weighted do")
+        as_run = Run("", pool.queries, pool.offsets, pool.docs, pool.scores[0], pool.docnos)
+        return cls.assemble(pool, plan, qrels, *match_rows(as_run, qrels))
+
+    @classmethod
+    def assemble(cls, pool: Pool, plan: Plan, qrels: Qrels, found: Ints, judged: Ints) -> Contest:
+        """The same, where it is known that the pool's rows ``found`` are judged in the qrels' rows ``judged``."""
         place = {qid: i for i, qid in enumerate(pool.queries)}
         queries = np.array([place.get(qid, -1) for qid in qrels.queries], dtype=np.int64)
         rows, offsets = segments(pool.offsets, queries)
-        as_run = Run("", pool.queries, pool.offsets, pool.docs, pool.scores[0], pool.docnos)
-        found, judged = match_rows(as_run, qrels)
         relevant = qrels.grades[judged] > 0
         found, judged = found[relevant], judged[relevant]
         position = np.full(len(pool.docs), -1, dtype=np.int64)
@@ -96,6 +100,13 @@ class Contest:
         """The query of each relevant candidate: int32[H]."""
         owner = np.searchsorted(self.offsets, self.hit_rows, side="right") - 1
         return owner.astype(np.int32)
+
+    def arrays(self) -> list[NDArray[np.generic]]:
+        """Everything that values depend on, for a fingerprint."""
+        return [
+            *(self.offsets, self.parts, self.ranks, self.hit_rows, self.hit_grades),
+            *(self.pair_hits, self.pair_references, self.judgments.grades, self.judgments.relevant),
+        ]
 
     def best_ranks(self) -> Codes:
         """Best rank of a relevant document of each query in each run, 0 where it has none: int32[R, Q]."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hybridcli.adaptive.contest import Contest
+from hybridcli.adaptive.exhaustive import Table
 from hybridcli.adaptive.training import TOLERANCE, first_best
 from hybridcli.errors import UsageError
 from hybridcli.evaluation.measures import Measure
@@ -107,7 +108,7 @@ class Landscape:
         return int((self.oracle <= 0).sum())
 
 
-def survey(contests: Sequence[Contest], measures: Sequence[Measure], grid: Grid) -> list[Landscape]:
+def survey(contests: Sequence[Contest | Table], measures: Sequence[Measure], grid: Grid) -> list[Landscape]:
     """Evaluate every point of the grid on each of K contests over the same queries (one an rrf_k)."""
     n_runs, variants = contests[0].n_runs, len(contests)
     curves = np.stack([contest.values(measures, grid.weights) for contest in contests], axis=2)
@@ -125,7 +126,9 @@ def survey(contests: Sequence[Contest], measures: Sequence[Measure], grid: Grid)
     ]
 
 
-def candidate_reach(contest: Contest, runs: Sequence[str], firsts: Sequence[int]) -> list[dict[str, Any]]:
+def candidate_reach(
+    contest: Contest | Table, runs: Sequence[str], firsts: Sequence[int]
+) -> list[dict[str, Any]]:
     """The share of queries with a relevant document among the candidates at all.
 
     ``where`` is ``union`` or a run; ``first``: only the first k of each run, None: all of them. No re-ordering of
@@ -183,7 +186,7 @@ def describe(
 
 def summarise(
     landscapes: Sequence[Landscape],
-    contest: Contest,
+    contest: Contest | Table,
     runs: Sequence[str],
     rrf_ks: Sequence[float],
     units: Units,

@@ -13,6 +13,7 @@ from zlib import crc32
 import numpy as np
 
 from hybridcli.adaptive.contest import Contest
+from hybridcli.adaptive.exhaustive import Table
 from hybridcli.adaptive.folds import validation_split
 from hybridcli.adaptive.training import Fitted, Inputs, Router, Settings, Training
 from hybridcli.errors import UsageError
@@ -32,7 +33,7 @@ class Problem:
     means instead of the mean over queries. ``validation``: share of the training groups that choices are made on.
     """
 
-    contest: Contest
+    contest: Contest | Table
     measure: Measure
     points: Floats
     inputs: Inputs
@@ -63,10 +64,9 @@ class Problem:
     def fingerprint(self, folds: Codes) -> str:
         """A hash of everything that cells depend on; the number of threads is not part of it."""
         digest = hashlib.sha256()
-        contest, inputs = self.contest, self.inputs
+        inputs = self.inputs
         for array in (
-            *(contest.offsets, contest.parts, contest.ranks, contest.hit_rows, contest.hit_grades),
-            *(contest.pair_hits, contest.pair_references, contest.judgments.grades),
+            *self.contest.arrays(),
             *(inputs.top_scores, inputs.features, inputs.embeddings),
             *(self.points, self.groups, folds),
         ):

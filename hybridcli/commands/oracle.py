@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from hybridcli import __version__, options
-from hybridcli.adaptive.contest import Contest
-from hybridcli.adaptive.oracle import Grid, forced_runs, spread, summarise, survey
+from hybridcli.adaptive.exhaustive import table_of
+from hybridcli.adaptive.oracle import Grid, forced_runs, summarise, survey
+from hybridcli.commands.routing.reading import complete_rankings, read_rankings
+from hybridcli.commands.routing.writing import write_fused
 from hybridcli.errors import UsageError
 from hybridcli.evaluation.measures import parse_measure
 from hybridcli.evaluation.resampling import units_of
 from hybridcli.evaluation.scores import distinct_labels
 from hybridcli.formats.curves import write_curve
-from hybridcli.formats.files import open_output, require_one_stdin, stem_of, write_text
+from hybridcli.formats.files import (
+    open_output,
+    require_one_stdin,
+    stem_of,
+    write_text,
+)
+from hybridcli.formats.landscapes import StoredTable, write_table
 from hybridcli.formats.qrels import read_qrels
-from hybridcli.formats.runs import read_run, write_run
 from hybridcli.formats.tables import read_values
 from hybridcli.formats.weights import write_weights
-from hybridcli.fusion.fuse import Plan, fuse
-from hybridcli.fusion.pool import align
+from hybridcli.fusion.fuse import Plan
 from hybridcli.report.oracle import render_document, require_format
 from hybridcli.report.plots import draw_curve, figure_kind
 
@@ -35,10 +41,13 @@ def oracle(
     rrf_k: options.RrfKs = None,
     depth: options.Depth = None,
     groups: options.GroupsFile = None,
+    exhaustive: options.Exhaustive = False,
+    topics: options.TopicsFile = None,
     first: options.Firsts = None,
     curve: options.CurveFile = None,
     plot: options.PlotFile = None,
     weights_out: options.WeightsOut = None,
+    table_out: options.TableOut = None,
     replicates: options.Replicates = 10_000,
     seed: options.Seed = 0,
     k: options.Keep = None,
@@ -53,24 +62,29 @@ def oracle(
 
     Example: hybridcli oracle bm25.run dense.run --qrels test.qrels -m RefHit@10 --groups groups.tsv --curve alpha.tsv
     """
-    require_one_stdin(*runs, qrels, groups)
+    require_one_stdin(*runs, qrels, groups, topics)
     require_format(form)
     kind = "" if plot is None else figure_kind(plot)
     measures = [parse_measure(name) for name in measure or ["nDCG@10"]]
     rrf_ks = rrf_k or [60.0]
-    if len(rrf_ks) > 1 and (method != "rrf" or output or weights_out):
-        raise UsageError("several --rrf-k go with --method rrf, and with neither -o nor --weights-out")
+    if len(rrf_ks) > 1 and (method != "rrf" or output or weights_out or table_out):
+        raise UsageError("several --rrf-k need --method rrf, and no -o, --weights-out or --table-out")
+    if exhaustive and (output or depth or lower_is_better):
+        raise UsageError("--exhaustive ranks all documents; leave out -o, --depth and --lower-is-better")
     if plot is not None and box:
         raise UsageError("--plot draws weights that sum to 1; leave --box out")
     plans = [Plan(method, norm, constant, missing=missing) for constant in rrf_ks]
     labels = distinct_labels([stem_of(path) for path in runs], runs)
     points = Grid.of(len(runs), grid, box=box, forced=forced_runs(force or [], labels))
-    distances = lower_is_better or []
     judged = read_qrels(qrels)
     of_query = None if groups is None else read_values(groups, judged.queries, "group")
-    read = [read_run(path, lenient=lenient, lower_is_better=path in distances) for path in runs]
-    pool = align(read, depth)
-    contests = [Contest.of(pool, plan, judged) for plan in plans]
+    if exhaustive:
+        rankings = complete_rankings(runs, topics, judged, plans, measures, points.weights)
+    else:
+        rankings = read_rankings(
+            runs, plans, judged, depth=depth, lower_is_better=lower_is_better or [], lenient=lenient
+        )
+    contests, tags, pool = rankings.contests, rankings.tags, rankings.pool
     landscapes = survey(contests, measures, points)
     units = units_of(of_query, len(judged.queries))
     found = summarise(
@@ -96,9 +110,14 @@ def oracle(
             draw_curve(stream, kind, top.weights, top.means, constants, labels, top.measure, levels)
     best = top.weights[top.best_by_query[0]]
     if weights_out is not None:
-        write_weights(weights_out, [run.tag for run in read], dict(zip(judged.queries, best, strict=True)))
-    if output is not None:
-        by_query = spread(judged.queries, best, pool.queries)
-        write_run(fuse(pool, plans[0], by_query, k=k, tag="oracle"), output)
-    if "-" not in (output, curve, weights_out):
+        write_weights(weights_out, tags, dict(zip(judged.queries, best, strict=True)))
+    if table_out is not None:
+        table = table_of(contests[0], measures, points.weights)
+        write_table(
+            table_out,
+            StoredTable(labels, table.measures, judged.queries, table.weights, table.table, table.best),
+        )
+    if output is not None and pool is not None:
+        write_fused(output, pool, plans[0], judged.queries, best, k, "oracle")
+    if "-" not in (output, curve, weights_out, table_out):
         write_text("-", render_document(head | how | found, form))

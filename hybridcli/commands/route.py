@@ -6,32 +6,34 @@ import inspect
 import os
 import textwrap
 from collections.abc import Sequence
-
-import numpy as np
+from pathlib import Path
 
 from hybridcli import __version__, options
-from hybridcli.adaptive.contest import Contest
 from hybridcli.adaptive.features import FEATURES
 from hybridcli.adaptive.folds import group_codes, leave_one_out, repeated_folds
-from hybridcli.adaptive.inputs import choose_routers, first_scores, router_rows
-from hybridcli.adaptive.oracle import Grid, forced_runs, spread
+from hybridcli.adaptive.inputs import choose_routers, router_rows
+from hybridcli.adaptive.oracle import Grid, forced_runs
 from hybridcli.adaptive.protocol import Cells, Problem, Routed, cross_fit, describe, reach_of
 from hybridcli.adaptive.training import Router, Settings
-from hybridcli.commands.weigh import given_inputs, own_words, read_inputs
+from hybridcli.commands.routing.reading import (
+    complete_rankings,
+    given_inputs,
+    own_words,
+    read_inputs,
+    read_rankings,
+    stored_rankings,
+)
+from hybridcli.commands.routing.writing import save_router, write_fused, write_results
 from hybridcli.console import track
 from hybridcli.errors import InterruptedRun, UsageError
 from hybridcli.evaluation.measures import parse_measure
 from hybridcli.evaluation.scores import distinct_labels
 from hybridcli.formats.cells import CellFile
-from hybridcli.formats.files import make_folder, require_one_stdin, stem_of, write_text
-from hybridcli.formats.per_query import write_per_query
+from hybridcli.formats.files import require_one_stdin, stem_of, write_text
+from hybridcli.formats.landscapes import join_tables
 from hybridcli.formats.qrels import read_qrels
-from hybridcli.formats.routers import write_router
-from hybridcli.formats.runs import read_run, write_run
 from hybridcli.formats.tables import read_values
-from hybridcli.formats.weights import write_weights
-from hybridcli.fusion.fuse import Plan, fuse
-from hybridcli.fusion.pool import align
+from hybridcli.fusion.fuse import Plan
 from hybridcli.records import Codes
 from hybridcli.report.oracle import render_document, require_format
 
@@ -48,6 +50,8 @@ def route(
     index: options.DenseIndex = None,
     embeddings: options.Embeddings = None,
     ids: options.EmbeddingIds = None,
+    exhaustive: options.Exhaustive = False,
+    tables: options.Tables = False,
     measure: options.Measures = None,
     method: options.LinearMethod = "weighted",
     norm: options.Norm = None,
@@ -85,19 +89,28 @@ def route(
         raise UsageError("-o and --save write one router; name one with --router, or give --out-dir")
     if leave_one_group_out and groups is None:
         raise UsageError("--leave-one-group-out needs --groups")
+    if (exhaustive or tables) and (output or repeat_runs or depth or lower_is_better):
+        raise UsageError("complete rankings are not fused into runs; leave out -o, --repeat-runs, --depth …")
     measures = [parse_measure(name) for name in measure or ["nDCG@10"]]
     plan = Plan(method, norm, rrf_k, missing=missing)
-    labels = distinct_labels([stem_of(path) for path in runs], runs)
-    points = Grid.of(len(runs), grid, box=box, forced=forced_runs(force or [], labels))
+    stored = join_tables(runs) if tables else None
+    labels = stored.runs if stored else distinct_labels([stem_of(path) for path in runs], runs)
+    points = Grid.of(len(labels), grid, box=box, forced=forced_runs(force or [], labels)).weights
     chosen = choose_routers(router, given_inputs(topics, features, index, embeddings, categories))
     lists = own_words(words or [])
     judged = read_qrels(qrels)
-    queries, distances = judged.queries, lower_is_better or []
-    read = [read_run(path, lenient=lenient, lower_is_better=path in distances) for path in runs]
-    pool = align(read, depth)
+    queries = judged.queries
+    if stored:
+        rankings = stored_rankings(stored, queries, measures)
+    elif exhaustive:
+        rankings = complete_rankings(runs, topics, judged, [plan], measures, points)
+    else:
+        rankings = read_rankings(
+            runs, [plan], judged, depth=depth, lower_is_better=lower_is_better or [], lenient=lenient
+        )
     inputs, names = read_inputs(
         queries,
-        first_scores(pool, queries),
+        rankings.top_scores(queries),
         topics=topics,
         features=features,
         words=lists,
@@ -108,12 +121,12 @@ def route(
     )
     codes = group_codes(queries if groups is None else read_values(groups, queries, "group"))
     problem = Problem(
-        contest=Contest.of(pool, plan, judged),
+        contest=rankings.contests[0],
         measure=measures[0],
-        points=points.weights,
+        points=points,
         inputs=inputs,
         groups=codes,
-        missed=(depth or int(pool.lengths.max(initial=0))) + 1,
+        missed=(depth or rankings.longest) + 1,
         macro=leave_one_group_out,
         validation=validation,
         seed=seed,
@@ -137,31 +150,15 @@ def route(
         "repeats": len(parts),
         **describe(problem, measures, reached, grouped=groups is not None),
     }
-    tags = [run.tag for run in read]
+    pool, tags = rankings.pool, rankings.tags
     if out_dir is not None:
-        folder = make_folder(out_dir)
-        for result in reached:
-            name = result.routed.router
-            averaged = dict(zip([measure.name for measure in measures], result.averaged, strict=True))
-            write_per_query(str(folder / f"{name}.values"), queries, averaged)
-            mean = result.routed.weights.mean(axis=0)
-            write_weights(str(folder / f"{name}.weights"), tags, dict(zip(queries, mean, strict=True)))
-            fused = fuse(pool, plan, spread(queries, mean, pool.queries), k=k, tag=name)
-            write_run(fused, str(folder / f"{name}.run"))
-            for repeat, weights in enumerate(result.routed.weights if repeat_runs else (), start=1):
-                fused = fuse(pool, plan, spread(queries, weights, pool.queries), k=k, tag=f"{name}-{repeat}")
-                write_run(fused, str(folder / f"{name}.{repeat:02d}.run"))
-        write_text(str(folder / "report.json"), render_document(document, "json"))
+        write_results(out_dir, reached, measures, queries, tags, pool, plan, k, repeats=repeat_runs)
+        write_text(str(Path(out_dir) / "report.json"), render_document(document, "json"))
     if save is not None:
-        fitted = problem.fit(chosen[0], np.arange(len(queries)), 0, 0)
-        how = {"method": method, "norm": norm, "missing": missing, "rrf_k": rrf_k, "depth": depth}
-        parameters = {"tags": tags, **how, "features": names, "words": lists}
-        write_router(
-            save, {"router": router[0], **parameters, "choice": fitted.choice, "state": fitted.state}
-        )
-    if output is not None:
+        save_router(save, problem, chosen[0], plan, tags, depth, names, lists)
+    if output is not None and pool is not None:
         mean = reached[0].routed.weights.mean(axis=0)
-        write_run(fuse(pool, plan, spread(queries, mean, pool.queries), k=k, tag=router[0]), output)
+        write_fused(output, pool, plan, queries, mean, k, router[0])
     if "-" not in (output, save):
         write_text("-", render_document(document, form))
 

@@ -162,7 +162,7 @@ def test_several_rrf_k_are_one_grid(cli: Cli, place: Path) -> None:
     assert "rrf_k" in row(many, "best fixed point")
     refused = cli("oracle", *args, "--qrels", "qrels", "--rrf-k", "1", "--rrf-k", "2", "-o", "x")
     assert refused.code == 2
-    assert "several --rrf-k go with --method rrf, and with neither -o nor --weights-out" in refused.err
+    assert "several --rrf-k need --method rrf, and no -o, --weights-out or --table-out" in refused.err
 
 
 def test_box_force_and_groups(cli: Cli, place: Path) -> None:

@@ -326,6 +326,121 @@ def test_what_is_refused(cli: Cli, place: Path, args: list[str], code: int, mess
     assert result.out == ""
 
 
+def test_tables_of_two_data_sets_are_left_out_in_turn(cli: Cli, place: Path) -> None:
+    """The tables of two halves give what the runs of both give; a run that is not weighed on the grid is refused."""
+    lines = Path("qrels").read_text().splitlines(keepends=True)
+    for name, half in (("one", lines[: SIZE // 2]), ("two", lines[SIZE // 2 :])):
+        Path(f"{name}.qrels").write_text("".join(half))
+        made = cli(
+            "oracle",
+            "left.run",
+            "right.run",
+            "--qrels",
+            f"{name}.qrels",
+            "--grid",
+            "0.1",
+            "-m",
+            "RR@10",
+            "-m",
+            "R@3",
+            "--table-out",
+            f"{name}.npz",
+        )
+        assert made.code == 0, made.err
+    Path("sets").write_text("".join(f"q{n:04d}\t{'one' if n < SIZE // 2 else 'two'}\n" for n in range(SIZE)))
+    args = (
+        "--groups",
+        "sets",
+        "--leave-one-group-out",
+        "--router",
+        "equal",
+        "--router",
+        "tuned",
+        "--validation",
+        "0",
+        "--out-dir",
+        "out",
+        "--format",
+        "json",
+    )
+    from_runs = json.loads(route(cli, *args).out)
+    tables = ("one.npz", "two.npz", "--tables", "--qrels", "qrels", *FAST)
+    result = cli("route", *tables, *args)
+    assert result.code == 0, result.err
+    from_tables = json.loads(result.out)
+    assert from_tables["rows"] == from_runs["rows"]
+    assert from_tables["choices"] == from_runs["choices"]
+    for refused, message in [
+        (
+            cli("route", *tables, "--router", "forest", "--features", "features"),
+            "predict other weights need run files",
+        ),
+        (
+            cli("route", *tables, "--router", "tuned", "-o", "x.run"),
+            "complete rankings are not fused into runs",
+        ),
+        (cli("route", *tables, "--router", "tuned", "-m", "AP"), "the tables hold RR@10, R@3, not AP"),
+        (
+            cli("route", *tables, "--router", "tuned", "--grid", "0.01"),
+            "are known at the points of the grid only",
+        ),
+    ]:
+        assert refused.code == 2
+        assert message in refused.err
+
+
+@pytest.mark.slow
+def test_complete_rankings_equal_full_runs(cli: Cli, place: Path) -> None:
+    """BM25 and a static model on a small collection: indexes and full-depth runs say the same."""
+    rng = np.random.default_rng(4)
+    words = [
+        "net",
+        "income",
+        "rose",
+        "fell",
+        "cash",
+        "flow",
+        "assets",
+        "list",
+        "of",
+        "plants",
+        "risk",
+        "legal",
+        "growth",
+        "margin",
+        "debt",
+    ]
+    texts = {f"d{n:03d}": " ".join(rng.choice(words, 12)) for n in range(150)}
+    Path("docs.tsv").write_text("".join(f"{docno}\t{text}\n" for docno, text in texts.items()))
+    asked = {f"t{n}": " ".join(rng.choice(words, 3)) for n in range(30)}
+    Path("asked.tsv").write_text("".join(f"{qid}\t{text}\n" for qid, text in asked.items()))
+    Path("asked.qrels").write_text("".join(f"{qid} 0 d{rng.integers(150):03d} 1\n" for qid in asked))
+    assert cli("index-sparse", "docs.tsv", "-o", "bm25").code == 0
+    assert cli("index-dense", "docs.tsv", "-o", "dense", "--model", "wordllama").code == 0
+    for name in ("bm25", "dense"):
+        assert cli("retrieve", name, "asked.tsv", "--depth", "150", "-o", f"{name}.run").code == 0
+    for command in (("oracle",), ("route", "--router", "tuned", "--folds", "3", "--repeats", "1")):
+        for method in ("rrf", "weighted"):
+            args = (
+                "--qrels",
+                "asked.qrels",
+                "--method",
+                method,
+                "--grid",
+                "0.1",
+                "-m",
+                "RR",
+                "--format",
+                "tsv",
+            )
+            runs = cli(command[0], "bm25.run", "dense.run", *args, *command[1:])
+            whole = cli(
+                command[0], "bm25", "dense", "--exhaustive", "--topics", "asked.tsv", *args, *command[1:]
+            )
+            assert whole.code == 0, whole.err
+            assert whole.out == runs.out
+
+
 @pytest.mark.slow
 def test_an_index_encodes_the_topics(cli: Cli, place: Path) -> None:
     (place / "docs.tsv").write_text("d1\tnet income grew\nd2\tlist of properties\n")
