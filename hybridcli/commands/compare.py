@@ -22,7 +22,7 @@ from hybridcli.commands.comparing.checking import (
     sensitivity,
     slices,
 )
-from hybridcli.commands.comparing.reading import Evaluated, Reading, data_notes, evaluate, parse_measures
+from hybridcli.commands.comparing.reading import Reading, data_notes, evaluate, parse_measures
 from hybridcli.console import warn
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.agreement import agreements
@@ -38,7 +38,7 @@ from hybridcli.evaluation.comparisons import (
 )
 from hybridcli.evaluation.measures import measure_rows
 from hybridcli.evaluation.resampling import INTERVALS, Units, interval_rows
-from hybridcli.evaluation.scores import POLICIES, chosen_queries
+from hybridcli.evaluation.scores import POLICIES, Scores, chosen_queries
 from hybridcli.evaluation.significance import ALTERNATIVES, CORRECTIONS, TESTS, registry_rows
 from hybridcli.formats.files import read_lines, require_one_stdin, write_text
 from hybridcli.formats.per_query import per_query_line
@@ -193,7 +193,7 @@ def compare(
     if not scores.queries:
         raise DataError(f"no query is left to average over ({queries}: {POLICIES[queries]})")
     if per_query:
-        write_text(output, "\n".join(_per_query(evaluated)) + "\n")
+        write_text(output, "\n".join(_per_query(scores)) + "\n")
         return
     grouping = Groups.read(groups)
     units = grouping.units(scores.queries)
@@ -273,9 +273,8 @@ def _inference_notes(units: Units, comparisons: Sequence[Comparison]) -> list[st
     return notes
 
 
-def _per_query(evaluated: Evaluated) -> Iterator[str]:
+def _per_query(scores: Scores) -> Iterator[str]:
     """trec_eval -q lines, then the means under ``all``; with several runs the label stands in front."""
-    scores = evaluated.scores
     for row, label in enumerate(scores.labels):
         front = f"{label}\t" if len(scores.labels) > 1 else ""
         for at, qid in enumerate(scores.queries):

@@ -134,11 +134,20 @@ def _shrunk(offsets: Ints, rows: NDArray[np.bool_]) -> Ints:
 
 def float_ties(run: Run) -> int:
     """Count neighbours in a ranking whose scores differ as doubles but are equal as 32-bit floats."""
-    if len(run.scores) < 2:
-        return 0
     with np.errstate(over="ignore"):
         narrow = run.scores.astype(np.float32)
-    close = (narrow[1:] == narrow[:-1]) & (run.scores[1:] != run.scores[:-1])
+    return int((_neighbours(run) & (narrow[1:] == narrow[:-1]) & (run.scores[1:] != run.scores[:-1])).sum())
+
+
+def tied_queries(run: Run) -> int:
+    """Count the queries in which neighbours have equal scores, so that docnos decide their order."""
+    rows = np.flatnonzero(_neighbours(run) & (run.scores[1:] == run.scores[:-1]))
+    return len(np.unique(np.searchsorted(run.offsets, rows, side="right")))
+
+
+def _neighbours(run: Run) -> NDArray[np.bool_]:
+    """Whether rows r and r + 1 stand in one ranking: bool[N - 1]."""
+    same = np.ones(max(len(run.scores) - 1, 0), dtype=bool)
     starts = run.offsets[1:-1]
-    close[starts[(starts > 0) & (starts < len(run.scores))] - 1] = False
-    return int(close.sum())
+    same[starts[(starts > 0) & (starts < len(run.scores))] - 1] = False
+    return same

@@ -189,9 +189,10 @@ def _test_notes(facts: Facts, comparisons: Sequence[Comparison]) -> list[str]:
         family = [c for c in comparisons if c.pair.planned == planned]
         if family:
             kind = "planned" if planned else "exploratory"
+            noun = "test" if family[0].family_size == 1 else "tests"
             scope = "on each measure" if how.family == "measure" else "over all measures"
             notes.append(
-                f"{kind} family: {family[0].family_size} {_sided(family[0].alternative)} tests {scope}, "
+                f"{kind} family: {family[0].family_size} {_sided(family[0].alternative)} {noun} {scope}, "
                 f"correction {how.correction}; better, worse: p adj < {how.alpha:.3g}, "
                 f"the largest of {' and '.join(how.tests)}"
             )

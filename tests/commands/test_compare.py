@@ -64,6 +64,7 @@ def test_ties_and_the_rank_column(cli: Cli, tmp_path: Path) -> None:
         {"RR": 1 / 3, "RR@10": 1 / 3, "P@1": 0, "Success@1": 0, "nDCG@3": 0.5, "R@3": 1}
     )
     assert report["tie_rule"].startswith("score descending, then docno descending")
+    assert "queries with equal scores, put in order by docno: a 1" in report["notes"]
 
 
 def test_duplicates(cli: Cli, tmp_path: Path) -> None:
@@ -326,12 +327,14 @@ def test_sensitivity(cli: Cli, place: Path) -> None:
     assert {row["feature"] for row in report["excluded"] if row["kind"] == "feature"} >= {"word_length"}
 
 
-def test_excluded_queries_need_groups_too(cli: Cli, place: Path) -> None:
-    (place / "excluded.txt").write_text("u1\n")
-    args = ("a.run", "b.run", "--qrels", "qrels.txt", "--groups", "groups.tsv", "--excluded", "excluded.txt")
-    result = cli("compare", *args)
-    assert result.code == 1
-    assert "no group for query u1" in result.err
+def test_excluded_queries_without_a_group_stand_alone(cli: Cli, place: Path) -> None:
+    (place / "excluded.txt").write_text("u1\nu2\n")
+    args = ("b.run", "a.run", "--qrels", "qrels.txt", "-m", "P@10", "--excluded", "excluded.txt")
+    result = cli("compare", *args, "--groups", "groups.tsv", "--format", "json")
+    assert result.code == 0
+    assert "2 excluded queries have no group; each stands by itself" in result.err
+    rows = {row["assumption"]: row for row in json.loads(result.out)["sensitivity"]}
+    assert rows["excluded = 0"]["n"] == 8
 
 
 def test_agreement(cli: Cli, place: Path) -> None:

@@ -18,6 +18,7 @@ from hybridcli.evaluation.scores import (
     float_ties,
     keep_documents,
     keep_judgments,
+    tied_queries,
 )
 from hybridcli.records import Run
 from tests.evaluation.samples import hits_of, qrels_from, qrels_of, ranked
@@ -110,3 +111,14 @@ def test_ties_in_32_bits_only() -> None:
     assert float_ties(Run.from_dict(close)) == 1
     assert float_ties(Run.from_dict({"q": {"a": 2.0}, "e": {}, "p": {"a": 2.0 + 1e-12}})) == 0
     assert float_ties(Run.from_dict({})) == 0
+
+
+def test_queries_with_equal_scores() -> None:
+    tied = {
+        "q": {"a": 1.0, "b": 1.0, "c": 1.0},
+        "p": {"a": 1.0, "b": 0.5},
+        "e": {},
+        "r": {"a": 0.5, "b": 0.5},
+    }
+    assert tied_queries(Run.from_dict(tied)) == 2
+    assert tied_queries(Run.from_dict({})) == 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hybridcli.adaptive.features import FEATURES, WORD_LISTS, surface_features, word_file, word_lists
 from hybridcli.commands.comparing.reading import Evaluated
+from hybridcli.console import note
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.averages import slice_positions, slice_scores
 from hybridcli.evaluation.comparisons import Inference, Pair
@@ -36,18 +37,19 @@ class Groups:
         """Read ``qid<TAB>group``."""
         return cls(path, {} if path is None else read_mapping(path))
 
-    def units(self, queries: Sequence[str]) -> Units:
-        """Units of these queries; a query without a group is an error that names it."""
+    def units(self, queries: Sequence[str], alone: Collection[str] = ()) -> Units:
+        """Units of these queries; a query without a group is an error that names it, unless it may stand alone."""
         if self.path is None:
             return units_of(None, len(queries))
-        lacking = [qid for qid in queries if qid not in self.of_query]
+        lacking = [qid for qid in queries if qid not in self.of_query and qid not in alone]
         if lacking:
             more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
             raise DataError(
                 f"no group for query {lacking[0]}{more}; every evaluated query needs one",
                 path=name_of(self.path),
             )
-        return units_of([self.of_query[qid] for qid in queries], len(queries))
+        # NUL cannot stand in a group's name, so that a query alone meets no other
+        return units_of([self.of_query.get(qid, f"\0{qid}") for qid in queries], len(queries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,10 @@ def sensitivity(case: Case, excluded: Sequence[str] | None, subset: Sequence[str
         name = "subset's" if subset is not None else "evaluated"
         for label, fill in (("excluded = 0", 0.0), (f"excluded = {name} mean", 1.0)):
             whole = with_excluded(scores, added, trusted.means() * fill)
-            scenarios.append(Scenario(label, whole, groups.units(whole.queries)))
+            scenarios.append(Scenario(label, whole, groups.units(whole.queries, alone=added)))
+        ungrouped = sum(qid not in groups.of_query for qid in added)
+        if groups.path is not None and ungrouped:
+            note(f"{ungrouped:,} excluded queries have no group; each stands by itself in the bounds")
     if case.evaluated.condensed is not None:
         condensed = case.evaluated.condensed
         condensed = condensed.take(_among(condensed.queries, scores.queries))

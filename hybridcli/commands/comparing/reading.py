@@ -20,6 +20,7 @@ from hybridcli.evaluation.scores import (
     float_ties,
     keep_documents,
     keep_judgments,
+    tied_queries,
 )
 from hybridcli.formats.files import name_of, stem_of
 from hybridcli.formats.per_query import read_per_query
@@ -71,6 +72,7 @@ class Part:
     places: Ints
     lengths: Ints
     narrow_ties: int
+    tied_queries: int
     run: Run | None
 
 
@@ -177,7 +179,8 @@ def _read_parts(path: str, views: Sequence[View], how: Reading) -> tuple[str, li
         kept = [run if view.keep is None else keep_documents(run, view.keep(run)) for view in views]
         hits = [view.matcher.find_hits(part) for view, part in zip(views, kept, strict=True)]
         places = views[0].matcher.places(run)
-        return Part(hits, places, np.diff(run.offsets), float_ties(run), run if whole else None)
+        ties = (float_ties(run), tied_queries(run))
+        return Part(hits, places, np.diff(run.offsets), *ties, run if whole else None)
 
     parts: list[Part] = []
     if not whole:
@@ -212,6 +215,7 @@ def _counts(parts: Sequence[Part], judged: int) -> dict[str, int]:
         "unjudged": int((places < 0).sum()),
         "missing": judged - int((places >= 0).sum()),
         "narrow_ties": sum(part.narrow_ties for part in parts),
+        "tied_queries": sum(part.tied_queries for part in parts),
     }
 
 
@@ -262,6 +266,9 @@ def data_notes(evaluated: Evaluated) -> list[str]:
                 f"{label}: {fact['narrow_ties']:,} neighbours tie in 32 bits only; trec_eval 9 (float) may order "
                 "them in another way"
             )
+    tied = [f"{f['label']} {f['tied_queries']:,}" for f in evaluated.facts if f.get("tied_queries")]
+    if tied:
+        notes.append(f"queries with equal scores, put in order by docno: {', '.join(tied)}")
     return notes
 
 
