@@ -1,10 +1,11 @@
-"""TREC qrels: ``qid 0 docno rel``, and the reference form ``qid reference docno rel``."""
+"""TREC qrels: ``qid 0 docno rel``, the reference form ``qid reference docno rel``, and BEIR's three columns."""
 
 from __future__ import annotations
 
 import re
 from array import array
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,20 @@ from numpy.typing import NDArray
 from hybridcli.console import warn
 from hybridcli.errors import DataError
 from hybridcli.formats.datasets import is_dataset, qrels_rows
-from hybridcli.formats.files import decode, name_of, open_bytes, open_output
+from hybridcli.formats.documents import beir_file
+from hybridcli.formats.files import STDIN, decode, name_of, open_bytes, open_output
 from hybridcli.records import Codes, Ints, Qrels, offsets_of
 
 GRADE = re.compile(rb"[+-]?[0-9]{1,9}")
+BEIR_HEAD = [b"query-id", b"corpus-id", b"score"]
+BEIR_QRELS = "qrels/test.tsv"
 
 
 def read_qrels(path: str) -> Qrels:
-    """Read qrels, a file or ``irds:DATASET``; column 2 names references when it is not the same on every line.
+    """Read qrels: a file, a BEIR-form folder (its ``qrels/test.tsv``) or ``irds:DATASET``.
 
-    Blank lines and lines that start with ``#`` are skipped; columns are separated by blanks or tabs. A line
+    Column 2 names references when it is not the same on every line. A file that begins with BEIR's header
+    ``query-id corpus-id score`` has three columns. Blank lines and lines that start with ``#`` are skipped; columns are separated by blanks or tabs. A line
     that stands twice counts once and is warned of. Raises DataError for a wrong number of columns, a grade that
     is not a whole number, the same document judged twice with two grades, or a file without judgements.
     """
@@ -119,11 +124,24 @@ class Columns:
 
 
 def _file_rows(path: str) -> Iterator[tuple[int, list[bytes]]]:
+    if path != STDIN and Path(path).is_dir():
+        found = beir_file(Path(path), BEIR_QRELS)
+        if found is None:
+            raise DataError(f"is a folder without {BEIR_QRELS}; a qrels file is needed", path=path)
+        path = str(found)
+    beir = None
     with open_bytes(path) as stream:
         for number, raw in enumerate(stream, start=1):
             fields = raw.split()
-            if fields and not raw.startswith(b"#"):
-                yield number, fields
+            if not fields or raw.startswith(b"#"):
+                continue
+            if beir is None:
+                beir = fields == BEIR_HEAD
+                if beir:
+                    continue
+            if beir and len(fields) == 3:
+                fields.insert(1, b"0")
+            yield number, fields
 
 
 def _dataset_rows(path: str) -> Iterator[tuple[int, list[bytes]]]:
@@ -139,7 +157,7 @@ def _what_is_wrong(fields: list[bytes]) -> str:
     if len(fields) == 6:
         return message + "; is this a run?"
     if len(fields) == 3:
-        return message + "; BEIR's three columns need a 0 between qid and docno"
+        return message + "; BEIR's three columns need their header, query-id corpus-id score"
     return message
 
 

@@ -15,7 +15,7 @@ from hybridcli.formats.jsonl import checked_id, id_field, rows_of, text_field
 from hybridcli.records import Topics
 
 QID_FIELDS = ("qid", "_id", "id", "query_id")
-TEXT_FIELDS = ("text", "query", "title")
+TEXT_FIELDS = ("text", "query", "title", "contents")
 Row = tuple[int | None, str, str]
 Lines = list[tuple[int, str]]
 

@@ -116,3 +116,25 @@ def test_write_and_read_back(tmp_path: Path) -> None:
     path = str(tmp_path / "out.gz")
     write_qrels(path, [("q1", "0", "d2", 1), ("q1", "0", "ü", -1)])
     assert judged(read_qrels(path)) == {"q1": {"d2": 1, "ü": -1}}
+
+
+BEIR = "query-id\tcorpus-id\tscore\nq1\td2\t1\nq1\td1\t2\nq2\td1\t0\n"
+
+
+def test_beir_columns_and_folder(tmp_path: Path) -> None:
+    want = {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 0}}
+    assert judged(read_qrels(put(tmp_path, BEIR))) == want
+    assert judged(read_qrels(put(tmp_path, gzip.compress(BEIR.encode())))) == want
+    (tmp_path / "set" / "qrels").mkdir(parents=True)
+    (tmp_path / "set" / "qrels" / "test.tsv.gz").write_bytes(gzip.compress(BEIR.encode()))
+    assert judged(read_qrels(str(tmp_path / "set"))) == want
+
+
+def test_beir_columns_without_their_header_and_folders_without_qrels(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"expected 4 columns .* need their header, query-id corpus-id score"):
+        read_qrels(put(tmp_path, "q1\td2\t1\n"))
+    with pytest.raises(DataError, match=r"expected 4 columns \(qid 0 docno rel\), found 2") as found:
+        read_qrels(put(tmp_path, BEIR + "q3\td1\n"))
+    assert found.value.line == 5
+    with pytest.raises(DataError, match=r"is a folder without qrels/test\.tsv; a qrels file is needed"):
+        read_qrels(str(tmp_path))

@@ -66,7 +66,7 @@ def test_beir_folder_and_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ("a b\tc", ":1: qid 'a b' holds a blank"),
         ("\ttext", ":1: qid is empty"),
         ('{"text": "a"}', ":1: no qid: one of qid, _id, id, query_id is needed"),
-        ('{"qid": "1"}', ":1: no text: one of text, query, title is needed"),
+        ('{"qid": "1"}', ":1: no text: one of text, query, title, contents is needed"),
         ("<top>\n<num> 1\n<title> a\n", ":1: <top> stands inside another topic, or is never closed"),
         (
             "<top>\n<num> 1\n<top>\n<num> 2\n</top>",
