@@ -27,15 +27,18 @@ def condorcet_positions(ranks: Codes, borda: Floats) -> Ints:
             f"condorcet compares all pairs of {n:,} candidates of a query; cut the runs with --depth"
         )
     places = np.where(ranks > 0, ranks, ABSENT)
-    votes = np.zeros((n, n), dtype=np.int16)
+    # runs that prefer the row's candidate, less those that prefer the column's
+    majority = np.zeros((n, n), dtype=np.int16)
     for place in places:
-        votes += place[:, None] < place[None, :]
-    beats = votes > votes.T
-    copeland = beats.sum(axis=1) - beats.sum(axis=0)
+        majority += np.less.outer(place, place)
+        majority -= np.greater.outer(place, place)
+    beats = majority > 0
+    copeland = np.count_nonzero(beats, axis=1) - np.count_nonzero(majority < 0, axis=1)
     order = np.lexsort((-borda, -copeland))
-    ranked = beats[np.ix_(order, order)]
-    if np.tril(ranked).any():
-        order = order[_untangle(ranked)]
+    position = np.empty(n, dtype=np.int64)
+    position[order] = np.arange(n)
+    if (beats & np.greater.outer(position, position)).any():
+        order = order[_untangle(beats[np.ix_(order, order)])]
     return order
 
 

@@ -5,6 +5,7 @@ ranx fuses with its own normalisations and tie rules; only the scores are taken 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -87,9 +88,11 @@ class RanxMethod:
             raise UsageError("ranx fuses two runs or more")
         lists = _lists(pool)
         settings: dict[str, Any] = {"norm": NORMS[self.norm or "min-max"], "method": self.name}
-        if self.judged is not None:
-            settings["params"] = self._trained(lists, settings)
-        fused = ranx.fuse([ranx.Run(one) for one in lists], **settings).to_dict()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numba's, about ranx's own code
+            if self.judged is not None:
+                settings["params"] = self._trained(lists, settings)
+            fused = ranx.fuse([ranx.Run(one) for one in lists], **settings).to_dict()
         docnos = pool.docnos.gather(pool.docs).to_list()
         found = np.empty(len(docnos))
         for qid, start, end in zip(pool.queries, pool.offsets[:-1], pool.offsets[1:], strict=True):
