@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import os
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +11,7 @@ import numpy as np
 from hybridcli.console import note
 from hybridcli.errors import DataError, MissingComponentError, UsageError
 from hybridcli.records import Ints
+from hybridcli.search.hub import find_model, first_line, no_model
 from hybridcli.search.models import (
     CARRIED,
     INSTALL_DENSE,
@@ -26,64 +23,6 @@ from hybridcli.search.models import (
 
 DTYPES = ("float32", "bfloat16", "float16")
 BACKENDS = ("torch", "onnx")
-QUIET = {
-    "HF_HUB_DISABLE_TELEMETRY": "1",
-    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    "HF_HUB_VERBOSITY": "error",
-    "TOKENIZERS_PARALLELISM": "true",
-    "TRANSFORMERS_VERBOSITY": "error",
-}
-
-
-def _quiet() -> None:
-    """Silence telemetry, progress bars and chatter of the Hugging Face libraries, unless the user has set them."""
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
-    for name in ("sentence_transformers", "transformers", "huggingface_hub"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
-
-
-def _no_model(model: str, reason: str) -> MissingComponentError:
-    return MissingComponentError(
-        f"model {model!r} is not on this machine and cannot be fetched: {reason}\n"
-        "  --model minilm needs no network",
-        f"hf download {model}",
-    )
-
-
-def _is_cached(model: str) -> bool:
-    """Whether the hub's cache on this machine has the model; then nothing is asked on the net."""
-    try:
-        from huggingface_hub import try_to_load_from_cache
-        from huggingface_hub.errors import HFValidationError
-    except ImportError:
-        raise MissingComponentError("dense retrieval needs sentence-transformers", INSTALL_DENSE) from None
-    names = [model] if "/" in model else [f"sentence-transformers/{model}", model]
-    try:
-        found = [
-            try_to_load_from_cache(name, file) for name in names for file in ("modules.json", "config.json")
-        ]
-    except HFValidationError:
-        raise DataError("no such model folder, and no id of the Hugging Face hub", path=model) from None
-    return any(isinstance(file, str) for file in found)
-
-
-def _require_network(model: str) -> None:
-    """Fail at once without a network, where the hub's library would try again for a minute."""
-    from huggingface_hub import constants
-
-    if constants.HF_HUB_OFFLINE:
-        raise _no_model(model, "HF_HUB_OFFLINE is set")
-    try:
-        urllib.request.urlopen(urllib.request.Request(constants.ENDPOINT, method="HEAD"), timeout=10).close()
-    except urllib.error.HTTPError:
-        return  # it answers; what it says about the model is for the library to tell
-    except OSError as error:
-        raise _no_model(model, f"{constants.ENDPOINT} does not answer ({_first_line(error)})") from None
 
 
 class TransformerEncoder:
@@ -109,12 +48,7 @@ class TransformerEncoder:
     @staticmethod
     def _load(spec: ModelSpec, devices: Sequence[str]) -> Any:
         place = str(carried_folder(spec.model)) if spec.model in CARRIED else spec.model
-        if place.startswith((".", "/", "~")) and not Path(place).is_dir():
-            raise DataError("no such model folder", path=place)
-        _quiet()
-        local = Path(place).is_dir() or _is_cached(place)
-        if not local:
-            _require_network(spec.model)
+        local = find_model(place, spec.model)
         note(f"loading the model {spec.model} (takes some seconds) …")
         try:
             from sentence_transformers import SentenceTransformer
@@ -138,13 +72,13 @@ class TransformerEncoder:
                 model.to(getattr(torch, spec.dtype))
         except ImportError as error:  # the onnx backend's own requirement
             line = "pip install 'sentence-transformers[onnx]'"
-            raise MissingComponentError(f"--backend {spec.backend}: {_first_line(error)}", line) from None
+            raise MissingComponentError(f"--backend {spec.backend}: {first_line(error)}", line) from None
         except (OSError, ValueError, RuntimeError) as error:
             if Path(place).is_dir():
                 raise DataError(
-                    f"cannot be loaded as a sentence-transformers model: {_first_line(error)}", path=place
+                    f"cannot be loaded as a sentence-transformers model: {first_line(error)}", path=place
                 ) from None
-            raise _no_model(spec.model, _first_line(error)) from None
+            raise no_model(spec.model, first_line(error)) from None
         return model
 
     def _set_length(self, spec: ModelSpec) -> None:
