@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import ir_measures
 import numpy as np
 import pytest
 
@@ -12,6 +11,8 @@ from hybridcli.errors import MissingComponentError, UsageError
 from hybridcli.evaluation.external import external_values, parse_external
 from hybridcli.records import Run
 from tests.evaluation.samples import qrels_from, qrels_of, random_case, ranked, values_of
+
+pytestmark = pytest.mark.slow  # ir_measures loads every provider it finds, numba's among them
 
 
 def test_on_our_order(tmp_path: Path) -> None:
@@ -55,6 +56,8 @@ def test_reference_hit_equals_strec_of_ndeval(tmp_path: Path) -> None:
 
 
 def test_equals_ir_measures(tmp_path: Path) -> None:
+    import ir_measures
+
     judged, rankings = random_case(np.random.default_rng(3), lowest=0)
     rankings = {
         qid: {d: s + i / 100 for i, (d, s) in enumerate(docs.items())} for qid, docs in rankings.items()
