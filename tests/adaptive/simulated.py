@@ -15,7 +15,7 @@ from hybridcli.fusion.pool import Pool, align
 from hybridcli.records import Codes, Floats, Qrels, Run, offsets_of, order_rows
 
 SMALL = Settings(
-    trees=20, leaves=(20, 5), depths=(3, None), penalties=(100.0, 1.0), bin_penalties=(100.0, 1.0)
+    trees=10, leaves=(20, 5), depths=(3, None), penalties=(100.0, 1.0), bin_penalties=(100.0, 1.0)
 )
 
 

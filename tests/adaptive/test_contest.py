@@ -77,7 +77,7 @@ def random_weights(seed: int, shape: tuple[int, ...]) -> Floats:
     return weights
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(st.integers(0, 10**6), st.sampled_from(PLANS), st.booleans())
 def test_any_weighting_equals_fuse_then_evaluate(seed: int, plan: Plan, references: bool) -> None:
     runs, qrels = random_case(seed, references=references)
@@ -91,7 +91,7 @@ def test_any_weighting_equals_fuse_then_evaluate(seed: int, plan: Plan, referenc
             assert found[row, number].tolist() == measure.values(judgments, hits).tolist(), measure.name
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10**6), st.sampled_from(PLANS))
 def test_weights_by_query_equal_fuse_and_a_part_equals_the_whole(seed: int, plan: Plan) -> None:
     runs, qrels = random_case(seed, references=True)
@@ -110,7 +110,7 @@ def test_weights_by_query_equal_fuse_and_a_part_equals_the_whole(seed: int, plan
     assert (contest.take(rows).best_ranks() == contest.best_ranks()[:, rows]).all()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from(PLANS[:3]))
 def test_all_the_weight_on_one_run_is_that_run(seed: int, plan: Plan) -> None:
     runs, qrels = random_case(seed, references=False)

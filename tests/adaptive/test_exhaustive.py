@@ -62,7 +62,7 @@ def case(seed: int, width: int = 30) -> tuple[np.ndarray, Qrels, pl.Series, list
     )
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @given(st.integers(0, 10**6))
 def test_complete_rankings_equal_full_runs(seed: int) -> None:
     scores, qrels, docnos, runs = case(seed)

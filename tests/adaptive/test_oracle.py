@@ -28,7 +28,7 @@ from tests.adaptive.test_contest import random_case
 MEASURES = [parse_measure(name) for name in ("nDCG@5", "RR", "AP", "RefHit@2")]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=12)
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
 def test_oracle_is_at_least_the_best_point_and_that_at_least_every_vertex(
     seed: int, box: bool, references: bool
