@@ -22,6 +22,8 @@ from hybridcli.commands.comparing.checking import (
     sensitivity,
     slices,
 )
+from hybridcli.commands.comparing.ranking import ranking as rank_cells
+from hybridcli.commands.comparing.ranking import resolve_best
 from hybridcli.commands.comparing.reading import Reading, data_notes, evaluate, parse_measures
 from hybridcli.console import warn
 from hybridcli.errors import DataError, UsageError
@@ -95,7 +97,11 @@ def compare(
     ] = "judged",
     groups: options.GroupsFile = None,
     baseline: Annotated[
-        list[str] | None, typer.Option(metavar="RUN", help="Compare all others to this run. Repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="RUN",
+            help="Compare all others to this run, or to the higher one of best:A,B,…. Repeatable.",
+        ),
     ] = None,
     pair: Annotated[
         list[str] | None,
@@ -161,6 +167,17 @@ def compare(
         bool, typer.Option("--agreement", help="How alike the runs are, pair by pair.")
     ] = False,
     depth: Annotated[int, typer.Option(min=1, help="Of --agreement.")] = 100,
+    ranking: Annotated[
+        bool,
+        typer.Option(
+            "--ranking",
+            help="Rank the runs over all cells (measure x document slice): mean ranks, Friedman, Nemenyi; runs down, "
+            "measures across, in place of the other tables.",
+        ),
+    ] = False,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Of --ranking: deviation over so many folds of the queries.")
+    ] = None,
     lower_is_better: options.LowerIsBetter = None,
     lenient: options.Lenient = False,
 ) -> None:
@@ -173,6 +190,8 @@ def compare(
     require_one_stdin(*paths, *given, qrels, groups, doc_slices, excluded, subset, topics)
     if not paths and not given:
         raise UsageError("give at least one run")
+    if folds is not None and not ranking:
+        raise UsageError("--folds belongs to --ranking")
     if form not in FORMATS and form != "json":
         raise UsageError(f"unknown format {form!r}; choose from {', '.join(FORMATS)}, json")
     suffix = None if report is None else SUFFIXES.get(Path(report.removesuffix(".gz")).suffix)
@@ -208,7 +227,8 @@ def compare(
         alternative,
         margin,
     )
-    pairs = _pairs(scores.labels, [*paths, *given], baseline or [], pair or [], planned or [])
+    baselines = resolve_best(baseline or [], scores)
+    pairs = _pairs(scores.labels, [*paths, *given], baselines, pair or [], planned or [])
     case = Case(evaluated, scores, grouping, pairs, how)
     comparisons = compare_pairs(scores, pairs, units, how)
     facts = Facts(
@@ -220,6 +240,10 @@ def compare(
     sections = [means_section(estimate_means(scores, units, how), comparisons, len(scores.queries))]
     sections += [comparisons_section(comparisons, how)] if comparisons else []
     sections += slices(case, by_query)
+    if ranking:
+        found, said = rank_cells(case, folds)
+        sections = [found, *(Section(section.key, (), section.rows) for section in sections)]
+        facts.notes += said
     sections += sensitivity(case, left_out, trusted)
     sections += [] if left_out is None else excluded_queries(case, left_out, by_query, topics)
     if agreement:
