@@ -42,7 +42,7 @@ class RunSource:
         with open_bytes(self.path) if self._data is None else io.BytesIO(self._data) as stream:
             yield stream
 
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[bytes, int]]:
+    def blocks(self, size: int) -> Iterator[tuple[bytes, int]]:
         """Yield blocks of whole queries, each with the number of its first line."""
         with self.open() as stream:
             yield from blocks_of(stream, size)
@@ -117,9 +117,9 @@ class RunBatches:
         *,
         lenient: bool = False,
         lower_is_better: Sequence[bool] = (),
-        block: int = BLOCK,
+        block: int | None = None,
     ) -> None:
-        self.sources, self.lenient, self.block = sources, lenient, block
+        self.sources, self.lenient, self.block = sources, lenient, block or BLOCK
         self.negate = list(lower_is_better) or [False] * len(sources)
         self.queries: list[list[str]] = [[] for _ in sources]
         self.tags = ["run"] * len(sources)
