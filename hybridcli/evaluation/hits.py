@@ -105,6 +105,8 @@ class Matcher:
         self._table = np.zeros(int(self._mask) + 1, dtype=bool)
         self._table[self._mix(self._keys)] = True
         self._seed, self._hashes, self._codes = _distinct_hashes(qrels.docnos)
+        self._known = np.zeros(1 << max(16, (8 * len(self._hashes)).bit_length()), dtype=bool)
+        self._known[self._low_bits(self._hashes)] = True
 
     def places(self, run: Run) -> Ints:
         """Position in ``qrels.queries`` of each of the run's queries, or -1: int64[run queries]."""
@@ -138,7 +140,8 @@ class Matcher:
         if not len(self._hashes):
             return codes
         hashes = docnos.hash(self._seed).to_numpy()
-        order = np.argsort(hashes)  # searching for ascending values stays in the cache
+        near = np.flatnonzero(self._known[self._low_bits(hashes)])  # most documents are judged nowhere
+        order = near[np.argsort(hashes[near])]  # searching for ascending values stays in the cache
         hashes = hashes[order]
         at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
         likely = np.flatnonzero(self._hashes[at] == hashes)
@@ -146,6 +149,9 @@ class Matcher:
         same = (docnos.gather(rows) == self.qrels.docnos.gather(found)).to_numpy()
         codes[rows[same]] = found[same]
         return codes
+
+    def _low_bits(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        return hashes & np.uint64(len(self._known) - 1)
 
     def _mix(self, key: Ints) -> Ints:
         return (key ^ (key >> np.int64(17)) * np.int64(0x9E3779B1)) & self._mask
