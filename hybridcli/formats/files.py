@@ -83,7 +83,8 @@ def require_one_stdout(*paths: str | None) -> None:
 def open_bytes(path: str, *, keep_bom: bool = False) -> Iterator[BinaryIO]:
     """Open an input for reading bytes: decompressed when it is gzip, without a UTF-8 byte-order mark.
 
-    ``keep_bom`` leaves such a mark in place. Raises DataError when the file is missing, unreadable, a folder, or broken gzip data.
+    ``keep_bom`` leaves such a mark in place. Raises DataError when the file is missing, unreadable, a folder, or
+    broken gzip data.
     """
     note_input(path)
     try:

@@ -27,9 +27,10 @@ def read_qrels(path: str) -> Qrels:
     """Read qrels: a file, a BEIR-form folder (its ``qrels/test.tsv``) or ``irds:DATASET``.
 
     Column 2 names references when it is not the same on every line. A file that begins with BEIR's header
-    ``query-id corpus-id score`` has three columns. Blank lines and lines that start with ``#`` are skipped; columns are separated by blanks or tabs. A line
-    that stands twice counts once and is warned of. Raises DataError for a wrong number of columns, a grade that
-    is not a whole number, the same document judged twice with two grades, or a file without judgements.
+    ``query-id corpus-id score`` has three columns. Blank lines and lines that start with ``#`` are skipped; columns
+    are separated by blanks or tabs. A line that stands twice counts once and is warned of. Raises DataError for a
+    wrong number of columns, a grade that is not a whole number, the same document judged twice with two grades, or a
+    file without judgements.
     """
     columns = Columns()
     for line, fields in _dataset_rows(path) if is_dataset(path) else _file_rows(path):
@@ -129,19 +130,24 @@ def _file_rows(path: str) -> Iterator[tuple[int, list[bytes]]]:
         if found is None:
             raise DataError(f"is a folder without {BEIR_QRELS}; a qrels file is needed", path=path)
         path = str(found)
-    beir = None
     with open_bytes(path) as stream:
-        for number, raw in enumerate(stream, start=1):
-            fields = raw.split()
-            if not fields or raw.startswith(b"#"):
+        yield from judgement_rows(enumerate(stream, start=1))
+
+
+def judgement_rows(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield (line number, columns) of lines that are neither blank nor comments; BEIR's three become four."""
+    beir = None
+    for number, raw in lines:
+        fields = raw.split()
+        if not fields or raw.startswith(b"#"):
+            continue
+        if beir is None:
+            beir = fields == BEIR_HEAD
+            if beir:
                 continue
-            if beir is None:
-                beir = fields == BEIR_HEAD
-                if beir:
-                    continue
-            if beir and len(fields) == 3:
-                fields.insert(1, b"0")
-            yield number, fields
+        if beir and len(fields) == 3:
+            fields.insert(1, b"0")
+        yield number, fields
 
 
 def _dataset_rows(path: str) -> Iterator[tuple[int, list[bytes]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import hybridcli.formats.checks.runs
@@ -14,8 +15,9 @@ from hybridcli.formats.checks.readers import other_readers
 from hybridcli.formats.checks.registry import CHECKERS
 from hybridcli.formats.checks.source import read_source
 from hybridcli.formats.datasets import is_dataset
+from hybridcli.formats.documents import beir_file
 from hybridcli.formats.files import STDIN, name_of
-from hybridcli.formats.qrels import read_qrels
+from hybridcli.formats.qrels import BEIR_QRELS, read_qrels
 from hybridcli.formats.topics import read_topics
 from hybridcli.recipe import stale
 from hybridcli.records import Sheet
@@ -38,7 +40,7 @@ def check_file(path: str, kind: str | None = None) -> Checked:
             return Checked(Sheet(path, kind, facts={"queries": len(topics.qids)}), topics, {})
         qrels = read_qrels(path)
         return Checked(Sheet(path, kind, facts={"queries": len(qrels.queries)}), CleanQrels(qrels, []), {})
-    source = read_source(path)
+    source = read_source(_file_of(path, kind))
     kind = kind or find_kind(source)
     if kind == "recipe":
         return Checked(check_recipe(path), None, {})
@@ -50,6 +52,14 @@ def check_file(path: str, kind: str | None = None) -> Checked:
     sheet, content = CHECKERS[kind][0](source)
     sheet.path = name_of(path)
     return Checked(sheet, content, other_readers(sheet))
+
+
+def _file_of(path: str, kind: str | None) -> str:
+    """The file itself, or that of a BEIR-form folder."""
+    name = {"qrels": BEIR_QRELS, "topics": "queries.jsonl"}.get(kind or "")
+    if name is None or path == STDIN or not Path(path).is_dir():
+        return path
+    return str(beir_file(Path(path), name) or path)
 
 
 def _unknown(data: bytes) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hybridcli.errors import DataError
 from hybridcli.formats.checks.registry import Checked, checker, some
 from hybridcli.formats.checks.source import Source, line_notes
 from hybridcli.formats.files import decode
-from hybridcli.formats.qrels import Columns, qrels_of
+from hybridcli.formats.qrels import BEIR_HEAD, Columns, judgement_rows, qrels_of
 from hybridcli.records import Qrels, Sheet
 
 Key = tuple[bytes, bytes, bytes]  # qid, column 2, docno
@@ -71,15 +72,13 @@ def _good_rows(source: Source, sheet: Sheet) -> dict[Key, tuple[int, int]]:
     rows: dict[Key, tuple[int, int]] = {}
     again: list[tuple[int, str]] = []
     columns = Columns()
-    for number, line in source.lines():
-        fields = line.split()
-        if not fields or line.startswith(b"#"):
-            continue
+    if source.data.split(None, 3)[:3] == BEIR_HEAD:
+        sheet.note("beir", "three columns below a header (BEIR's form)", 1)
+    for number, fields in judgement_rows(_decodable(source, sheet)):
         try:
-            decode(line, source.path, number)
             columns.add(number, fields, source.path)
         except DataError as error:
-            sheet.add(_kind_of(line, error), error.message, number)
+            sheet.add(_kind_of(fields), error.message, number)
             continue
         key, grade = (fields[0], fields[1], fields[2]), int(fields[3])
         before, other = rows.get(key, (number, grade))
@@ -100,11 +99,20 @@ def _good_rows(source: Source, sheet: Sheet) -> dict[Key, tuple[int, int]]:
     return rows
 
 
-def _kind_of(line: bytes, error: DataError) -> str:
-    if error.message.startswith("not UTF-8"):
-        return "encoding"
-    columns = len(line.split())
-    return "grade" if columns == 4 else "too-few-columns" if columns < 4 else "too-many-columns"
+def _decodable(source: Source, sheet: Sheet) -> Iterator[tuple[int, bytes]]:
+    for number, line in source.lines():
+        try:
+            decode(line, source.path, number)
+        except DataError as error:
+            sheet.add("encoding", error.message, number)
+            continue
+        yield number, line
+
+
+def _kind_of(fields: list[bytes]) -> str:
+    if len(fields) == 4:
+        return "grade"
+    return "too-few-columns" if len(fields) < 4 else "too-many-columns"
 
 
 def _check_references(sheet: Sheet, rows: dict[Key, tuple[int, int]]) -> None:

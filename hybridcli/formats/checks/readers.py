@@ -149,7 +149,7 @@ def _trec_eval_qrels(sheet: Sheet) -> Iterator[str]:
         yield "does not read gzip: zcat the file first"
     yield from _marks(sheet)
     why = "Malformed line, by its own count of lines"
-    yield from _stops(sheet, why, "blank", "too-few-columns", "too-many-columns")
+    yield from _stops(sheet, why, "beir", "blank", "too-few-columns", "too-many-columns")
     if sheet.has("grade"):
         yield "cuts a grade to the whole number it begins with: 0.5 and text become 0"
     if sheet.has("conflict", "repeat"):
@@ -183,7 +183,7 @@ def ranx_qrels(sheet: Sheet) -> Iterator[str]:
 
 def _python_qrels(sheet: Sheet, *, blank: bool) -> Iterator[str]:
     yield from _marks(sheet)
-    odd = ("too-few-columns", "too-many-columns", "grade", "comment", *(["blank"] if blank else []))
+    odd = ("beir", "too-few-columns", "too-many-columns", "grade", "comment", *(["blank"] if blank else []))
     yield from _stops(sheet, "ValueError", *odd)
     yield from _stops(sheet, "UnicodeDecodeError", "encoding")
 

@@ -21,6 +21,7 @@ FILES = {
     "q1\t0\td1\t0.5\n": "qrels",
     "q1 0 d1 yes\n": "qrels",
     "q1 d1 1\n": "qrels",  # BEIR's three columns
+    "query-id\tcorpus-id\tscore\nq1\td1\t1\n": "qrels",
     "q1\twidget sales in the first quarter\n": "topics",
     "q1\tone two three four five\n": "topics",  # six words, but no score
     "<top>\n<num>Number: 1\n<title>x\n</top>\n": "topics",

@@ -57,5 +57,12 @@ def test_references_that_may_be_none() -> None:
     assert found(check(b"q1 r1 d1 1\nq1 0 d2 1\n"), wrong=False) == [(2, "unnamed-references")]
 
 
+def test_three_columns_of_beir() -> None:
+    sheet, content = check_qrels(Source("x", b"query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\n"))
+    assert found(sheet) == [(3, "too-few-columns")]
+    assert (1, "beir") in found(sheet, wrong=False)
+    assert content.rows == [("q1", "0", "d1", 1)]
+
+
 def test_no_judgement() -> None:
     assert found(check(b"# none\n")) == [(None, "empty")]

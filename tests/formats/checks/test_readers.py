@@ -35,6 +35,7 @@ QRELS = {
     "float": "q1 0 d1 0.5\nq1 0 d2 1\n",
     "repeat": "q1 0 d1 1\nq1 0 d1 1\n",
     "conflict": "q1 0 d1 1\nq1 0 d1 0\n",
+    "beir": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
     "references": "q1 r1 d1 1\nq1 r2 d1 1\n",
 }
 
@@ -73,6 +74,7 @@ TREC_EVAL = [
     ),
     ("run", "q1 Q0 a 1 1.00000000002 r\nq1 Q0 b 2 1.00000000001 r\n", "trec_eval 10", ""),
     ("qrels", QRELS["blank"], "trec_eval 10", "stops at line 2 (Malformed line"),
+    ("qrels", QRELS["beir"], "trec_eval 10", "stops at line 1 (Malformed line"),
     ("qrels", QRELS["comment"], "trec_eval 10", ""),
     ("qrels", QRELS["float"], "trec_eval 9", "0.5 and text become 0"),
     ("qrels", QRELS["repeat"], "trec_eval 9", "judges a document twice"),

@@ -144,7 +144,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(lines=st.lists(LINES, max_size=12))
 def test_the_check_finds_something_exactly_where_the_reader_refuses(tmp_path: Path, lines: list[str]) -> None:
     text = "\n".join(lines)
