@@ -115,13 +115,14 @@ class Matcher:
     def match_rows(self, run: Run) -> tuple[Ints, Ints]:
         """Find the run's judged rows: (rows of the run, ascending; the matching rows of the qrels)."""
         place = self.places(run)
-        code = self._codes_of(run.docnos)
+        own = run.docnos is self.qrels.docnos  # then documents have the codes of the qrels, -1 if not judged
+        code = np.empty(0, dtype=np.int64) if own else self.codes_of(run.docnos)
         found_rows, found_keys = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for start in range(0, len(run.queries), CHUNK):
             stop = min(start + CHUNK, len(run.queries))
             low, high = run.offsets[start], run.offsets[stop]
             base = np.repeat(place[start:stop] * self._width, np.diff(run.offsets[start : stop + 1]))
-            doc = code[run.docs[low:high]]
+            doc = run.docs[low:high].astype(np.int64) if own else code[run.docs[low:high]]
             near = np.flatnonzero((base >= 0) & (doc >= 0))
             key = base[near] + doc[near]
             likely = self._table[self._mix(key)]
@@ -134,7 +135,7 @@ class Matcher:
         good = self._keys[at] == key
         return rows[good], at[good]
 
-    def _codes_of(self, docnos: pl.Series) -> Ints:
+    def codes_of(self, docnos: pl.Series) -> Ints:
         """Give, for each docno, its code in the qrels, or -1: by hash, then by the text itself."""
         codes = np.full(len(docnos), -1, dtype=np.int64)
         if not len(self._hashes):

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridcli.commands.comparing.parts import Part, View, read_parts
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.external import external_values, parse_external
-from hybridcli.evaluation.hits import Hits, Judgments, Matcher, judgments_of, merge_hits
+from hybridcli.evaluation.hits import Hits, Matcher, judgments_of, merge_hits
 from hybridcli.evaluation.measures import Measure, is_own, parse_measure
 from hybridcli.evaluation.scores import (
     Scores,
     condensed,
     distinct_labels,
-    float_ties,
     keep_documents,
     keep_judgments,
-    tied_queries,
 )
 from hybridcli.formats.files import name_of, stem_of
 from hybridcli.formats.per_query import read_per_query
-from hybridcli.formats.run_batches import RunBatches, RunSource, Scattered, map_ordered
+from hybridcli.formats.run_batches import RunBatches, RunSource
 from hybridcli.formats.runs import report_findings
-from hybridcli.records import Floats, Ints, Qrels, Run
+from hybridcli.records import Floats, Qrels, Run
 
 
 @dataclass(slots=True)
@@ -48,32 +47,6 @@ class Reading:
     def names(self) -> list[str]:
         """Names of the measures, as printed."""
         return [m.name if isinstance(m, Measure) else str(m) for m in self.measures]
-
-
-@dataclass(slots=True)
-class View:
-    """One way to look at the runs: all documents, those of a slice, or the judged ones alone.
-
-    ``rows``: float64[M, Q] for each system read so far.
-    """
-
-    judgments: Judgments
-    matcher: Matcher
-    keep: Callable[[Run], NDArray[np.bool_]] | None = None
-    condense: bool = False
-    rows: list[Floats] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What is needed of a part of a run: hits for each view, and counts."""
-
-    hits: list[Hits]
-    places: Ints
-    lengths: Ints
-    narrow_ties: int
-    tied_queries: int
-    run: Run | None
 
 
 @dataclass(slots=True)
@@ -115,7 +88,12 @@ def evaluate(qrels: Qrels, paths: Sequence[str], values: Sequence[str], how: Rea
     facts: list[dict[str, Any]] = []
     kept: list[Run] = []
     for label, path in zip(labels, paths, strict=False):
-        tag, parts = _read_parts(path, views, how)
+        whole = how.keep or any(not isinstance(m, Measure) for m in how.measures)
+        source = RunBatches(
+            [RunSource(path)], lenient=how.lenient, lower_is_better=[path in how.lower_is_better]
+        )
+        tag, parts = read_parts(source, views, whole=whole)
+        report_findings([path], source.findings)
         for at, view in enumerate(views):
             hits = merge_hits([part.hits[at] for part in parts])
             view.rows.append(_score(hits, parts[0].run, view, how))
@@ -166,32 +144,6 @@ def _views(qrels: Qrels, how: Reading) -> tuple[View, View | None, dict[str, Vie
 
 def _in_slice(values: dict[str, str], name: str, docnos: Iterable[str]) -> NDArray[np.bool_]:
     return np.array([values.get(docno) == name for docno in docnos], dtype=bool)
-
-
-def _read_parts(path: str, views: Sequence[View], how: Reading) -> tuple[str, list[Part]]:
-    """Read a run in blocks of whole queries, keeping hits and counts alone; whole where more is wanted of it."""
-    whole = how.keep or any(not isinstance(m, Measure) for m in how.measures)
-    batches = RunBatches(
-        [RunSource(path)], lenient=how.lenient, lower_is_better=[path in how.lower_is_better]
-    )
-
-    def part_of(run: Run) -> Part:
-        kept = [run if view.keep is None else keep_documents(run, view.keep(run)) for view in views]
-        hits = [view.matcher.find_hits(part) for view, part in zip(views, kept, strict=True)]
-        places = views[0].matcher.places(run)
-        ties = (float_ties(run), tied_queries(run))
-        return Part(hits, places, np.diff(run.offsets), *ties, run if whole else None)
-
-    parts: list[Part] = []
-    if not whole:
-        try:
-            parts = list(map_ordered(lambda rows: part_of(batches.make(rows)[0]), batches.batches()))
-        except Scattered:
-            parts = []
-    if not parts:
-        parts = [part_of(batches.whole()[0])]
-    report_findings([path], batches.findings)
-    return batches.tags[0], parts
 
 
 def _score(hits: Hits, run: Run | None, view: View, how: Reading) -> Floats:
