@@ -43,6 +43,7 @@ def _root(
 COMMANDS: tuple[str, ...] = (
     "window",
     "map_labels",
+    "label_docs",
     "index_sparse",
     "index_dense",
     "retrieve",

@@ -59,6 +59,7 @@ BAD = {
 CALLS = {
     "window": "docs.jsonl -o OUT",
     "map_labels": "references.jsonl windows.jsonl --qrels OUT",
+    "label_docs": "windows.jsonl --topics topics.tsv --qrels qrels.txt -o OUT",
     "index_sparse": "windows.jsonl -o OUT",
     "index_dense": "windows.jsonl -o OUT --model wordllama",
     "retrieve": "bm25.index topics.tsv -o OUT",

@@ -76,12 +76,7 @@ def _against(cells: Cells, label: str) -> list[Comparison]:
 def _ranking_table(cells: Cells, shown: dict[str, str]) -> Table:
     first = cells.parts[0]
     base = first.comparisons[0].pair.right if first.comparisons else None
-    columns = [
-        Column("system"),
-        Column("mean rank", "value"),
-        Column("best", "value"),
-        Column("worst", "value"),
-    ]
+    columns = [Column("system"), Column("mean rank", "value"), Column("from-to")]
     title = f"Ranking over {len(cells.names)} cells"
     if base is not None:
         title += (
@@ -97,7 +92,8 @@ def _ranking_table(cells: Cells, shown: dict[str, str]) -> Table:
     rows: list[list[Cell | Marked]] = []
     for at in cells.ranking.order:
         label, ranks = cells.labels[at], cells.ranking.ranks[at]
-        row: list[Cell | Marked] = [shown[label], float(ranks.mean()), float(ranks.min()), float(ranks.max())]
+        span = f"{ranks.min():g}-{ranks.max():g}"
+        row: list[Cell | Marked] = [shown[label], float(ranks.mean()), span]
         if base is not None:
             against = _against(cells, label)
             verdicts = Counter(c.verdict for c in against)
