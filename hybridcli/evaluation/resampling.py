@@ -7,7 +7,8 @@ the number of queries drawn; a group counts by its size, not as one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
@@ -21,6 +22,7 @@ EXACT_UNITS = 15  # 2^15 sign patterns are enumerated, more are sampled
 CELLS = 1 << 22  # numbers drawn at a time: bounds memory, and is fixed so that a seed always means the same
 NOISE = 1e-10  # relative to the sum of absolute values: smaller differences are float noise
 NORMAL = NormalDist()
+Draw = Callable[[int, int, int], Iterator[Floats]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,15 +107,10 @@ class Sample:
     @cached_property
     def bootstrap(self) -> Floats:
         """Means of ``replicates`` resamples: float64[B, C]; one product of counts and unit sums a block."""
-        generator = np.random.default_rng([self.seed, 1])
-        units, blocks = self.units, []
-        for rows in _blocks(self.replicates, units.count):
-            drawn = generator.integers(0, units.count, size=(rows, units.count))
-            drawn += np.arange(rows)[:, None] * units.count
-            counts = np.bincount(drawn.ravel(), minlength=rows * units.count).reshape(rows, units.count)
-            weights = counts.astype(np.float64)
-            blocks.append((weights @ self.sums) / (weights @ units.sizes)[:, None])
-        return np.concatenate(blocks)
+        blocks = _kept_or_drawn(_draw_counts, self.replicates, self.units.count, self.seed)
+        return np.concatenate(
+            [(counts @ self.sums) / (counts @ self.units.sizes)[:, None] for counts in blocks]
+        )
 
     @cached_property
     def flips(self) -> Flips:
@@ -121,9 +118,7 @@ class Sample:
         count = self.units.count
         exact = count <= EXACT_UNITS
         blocks = (
-            [_patterns(count)]
-            if exact
-            else _random_signs(np.random.default_rng([self.seed, 2]), self.replicates, count)
+            [_patterns(count)] if exact else _kept_or_drawn(_draw_signs, self.replicates, count, self.seed)
         )
         means = np.concatenate([signs @ self.sums for signs in blocks]) / len(self.values)
         return Flips(means, self.noise, exact)
@@ -135,21 +130,42 @@ class Sample:
         return np.asarray((self.sums.sum(axis=0) - self.sums) / np.maximum(rest, 1)[:, None])
 
 
+def _kept_or_drawn(draw: Draw, rows: int, count: int, seed: int) -> Iterable[Floats]:
+    """Draw blocks; a size that fits is kept, as means and differences are resampled alike."""
+    return _kept(draw, rows, count, seed) if rows * count <= 2 * CELLS else draw(rows, count, seed)
+
+
+@functools.lru_cache(maxsize=2)
+def _kept(draw: Draw, rows: int, count: int, seed: int) -> list[Floats]:
+    return list(draw(rows, count, seed))
+
+
 def _blocks(rows: int, width: int) -> Iterator[int]:
     step = max(1, CELLS // max(width, 1))
     for start in range(0, rows, step):
         yield min(step, rows - start)
 
 
-def _patterns(count: int) -> Floats:
-    bits = (np.arange(1 << count)[:, None] >> np.arange(count)) & 1
-    return np.asarray(1.0 - 2.0 * bits)
+def _draw_counts(rows: int, count: int, seed: int) -> Iterator[Floats]:
+    """How often each unit is drawn, in blocks float64[b, G]: G draws with replacement a row."""
+    generator = np.random.default_rng([seed, 1])
+    for size in _blocks(rows, count):
+        drawn = generator.integers(0, count, size=(size, count))
+        drawn += np.arange(size)[:, None] * count
+        yield np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count).astype(np.float64)
 
 
-def _random_signs(generator: np.random.Generator, rows: int, count: int) -> Iterator[Floats]:
+def _draw_signs(rows: int, count: int, seed: int) -> Iterator[Floats]:
+    """Random signs in blocks float64[b, G]."""
+    generator = np.random.default_rng([seed, 2])
     for size in _blocks(rows, count):
         packed = generator.integers(0, 256, size=(size, (count + 7) // 8), dtype=np.uint8)
         yield np.asarray(1.0 - 2.0 * np.unpackbits(packed, axis=1, count=count), dtype=np.float64)
+
+
+def _patterns(count: int) -> Floats:
+    bits = (np.arange(1 << count)[:, None] >> np.arange(count)) & 1
+    return np.asarray(1.0 - 2.0 * bits)
 
 
 Interval = Callable[[Sample, float], Floats]

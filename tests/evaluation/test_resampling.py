@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from hybridcli.errors import UsageError
-from hybridcli.evaluation.resampling import INTERVALS, Sample, interval_of, interval_rows, units_of
+from hybridcli.evaluation.resampling import (
+    INTERVALS,
+    Sample,
+    _draw_counts,
+    interval_of,
+    interval_rows,
+    units_of,
+)
 
 # P@10 of two runs, run a minus run b, on six queries of three documents
 DIFFERENCES = np.array([0.1, 0.2, 0.3, 0.0, -0.1, 0.2])[:, None]
@@ -75,11 +82,19 @@ def test_same_seed_same_bytes_whatever_else_is_drawn() -> None:
 
 
 def test_blocks_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(2).normal(size=(40, 2))
-    units = units_of(None, 40)
-    whole = Sample(values, units, 200, 3).bootstrap
+    whole = np.concatenate(list(_draw_counts(200, 40, 3)))
+    assert whole.sum(axis=1).tolist() == [40] * 200
     monkeypatch.setattr("hybridcli.evaluation.resampling.CELLS", 40 * 7)
-    assert np.array_equal(Sample(values, units, 200, 3).bootstrap, whole)
+    assert np.array_equal(np.concatenate(list(_draw_counts(200, 40, 3))), whole)
+
+
+def test_what_is_too_large_to_keep_is_drawn_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(2).normal(size=(40, 2))
+    kept = Sample(values, units_of(None, 40), 200, 3)
+    expected = (kept.bootstrap.tobytes(), kept.flips.means.tobytes())
+    monkeypatch.setattr("hybridcli.evaluation.resampling.CELLS", 2000)
+    drawn = Sample(values, units_of(None, 40), 200, 3)
+    assert (drawn.bootstrap.tobytes(), drawn.flips.means.tobytes()) == expected
 
 
 def test_sums_are_exact_in_any_order() -> None:
