@@ -100,6 +100,79 @@ else
 	@cat $<
 endif
 
+# a file that may be compressed: the name as it is there
+found = $(firstword $(wildcard $(1) $(1).gz))
+
+# --- study C: labels as documents, every method x normalisation
+CANDIDATES ?= 128
+C_MEASURES = $(foreach k,1 5 10,-m nDCG@$(k)) $(foreach k,1 5 10,-m P@$(k))
+
+# $(1) name  $(2) labels  $(3) training topics  $(4) their qrels  $(5) test topics  $(6) their qrels  $(7) groups, if any
+define STUDY_C
+runs/study-c/$(1)/docs.jsonl: $(2) $(3) $(4) | $(VENV)/.dense
+	@mkdir -p $$(@D)
+	$(HYBRIDCLI) label-docs $(2) --topics $(3) --qrels $(4) -o $$@ --doc-slices-out $$(@D)/slices.tsv
+
+runs/study-c/$(1)/bm25.index/meta.json: runs/study-c/$(1)/docs.jsonl
+	$(HYBRIDCLI) index-sparse $$< -o $$(@D) --k1 1.5 --b 0.75
+
+runs/study-c/$(1)/dense.index/meta.json: runs/study-c/$(1)/docs.jsonl
+	$(HYBRIDCLI) index-dense $$< -o $$(@D) --model $(MODEL)
+
+runs/study-c/$(1)/bm25.run runs/study-c/$(1)/dense.run: runs/study-c/$(1)/%.run: runs/study-c/$(1)/%.index/meta.json $(5)
+	$(HYBRIDCLI) retrieve $$(<D) $(5) --depth $(CANDIDATES) --tag $$* -o $$@
+
+runs/study-c/$(1)/fused/.done: runs/study-c/$(1)/bm25.run runs/study-c/$(1)/dense.run
+	$(HYBRIDCLI) fuse $$^ --all -o $$(@D)
+	@touch $$@
+
+runs/study-c/$(1)/compare.txt: runs/study-c/$(1)/fused/.done $(6) $(7)
+	$(HYBRIDCLI) compare $$(<D)/../bm25.run $$(<D)/../dense.run $$(<D)/*.run --qrels $(6) $(C_MEASURES) \
+	  --doc-slices $$(@D)/slices.tsv --ranking --folds 5 --baseline best:bm25,dense --test t --correction holm \
+	  --agreement --depth $(CANDIDATES) $(if $(7),--groups $(7)) --seed $(SEED) --report $$@ -o $$(@D)/compare.json \
+	  --format json
+endef
+
+# Inline XBRL as labels: a window is a topic, the concepts of its facts are its labels; every second filing is a
+# training text.  $(1) name  $(2) the filings
+odd = $(if $(1),$(firstword $(1)) $(call odd,$(wordlist 3,$(words $(1)),$(1))))
+define FACTS
+runs/study-c/$(1)/train.jsonl: FILINGS = $(call odd,$(2))
+runs/study-c/$(1)/test.jsonl: FILINGS = $(filter-out $(call odd,$(2)),$(2))
+runs/study-c/$(1)/train.jsonl runs/study-c/$(1)/test.jsonl: runs/study-c/$(1)/%.jsonl: $(2) | $(VENV)/.dense
+	@mkdir -p $$(@D)
+	$(HYBRIDCLI) window $$(FILINGS) -o $$@ --facts $$(@D)/$$*.qrels --fact-labels $$(@D)/$$*.labels
+
+runs/study-c/$(1)/train.qrels runs/study-c/$(1)/test.qrels: runs/study-c/$(1)/%.qrels: runs/study-c/$(1)/%.jsonl ;
+
+runs/study-c/$(1)/labels.jsonl: runs/study-c/$(1)/train.jsonl runs/study-c/$(1)/test.jsonl
+	sort -u $$(@D)/train.labels $$(@D)/test.labels > $$@
+
+# the company of a window: what its id begins with
+runs/study-c/$(1)/groups.tsv: runs/study-c/$(1)/test.qrels
+	awk '!seen[$$$$1]++ { split($$$$1, part, ":"); print $$$$1 "\t" part[1] }' $$< > $$@
+
+$(call STUDY_C,$(1),runs/study-c/$(1)/labels.jsonl,runs/study-c/$(1)/train.jsonl,runs/study-c/$(1)/train.qrels,runs/study-c/$(1)/test.jsonl,runs/study-c/$(1)/test.qrels,runs/study-c/$(1)/groups.tsv)
+endef
+
+ifdef DATA
+C_LABELS := $(patsubst $(DATA)/%/train.qrels,%,$(patsubst %.gz,%,$(wildcard $(DATA)/*/train.qrels $(DATA)/*/train.qrels.gz)))
+C_FILINGS := $(patsubst $(DATA)/%/filings,%,$(wildcard $(DATA)/*/filings))
+$(foreach set,$(C_LABELS),$(eval $(call STUDY_C,$(set),$(call found,$(DATA)/$(set)/labels.jsonl),$(call found,$(DATA)/$(set)/train.topics.tsv),$(call found,$(DATA)/$(set)/train.qrels),$(call found,$(DATA)/$(set)/test.topics.tsv),$(call found,$(DATA)/$(set)/test.qrels))))
+$(foreach set,$(C_FILINGS),$(eval $(call FACTS,$(set),$(wildcard $(DATA)/$(set)/filings/*))))
+else
+C_FILINGS := demo
+$(eval $(call FACTS,demo,$(DEMO_FILINGS)))
+endif
+C_TABLES = $(patsubst %,runs/study-c/%/compare.txt,$(C_LABELS) $(C_FILINGS))
+
+## study-c: labels as documents, every method x normalisation (the demo's XBRL concepts, or DATA=dir)
+study-c: $(C_TABLES)
+	@test -n "$(C_TABLES)" || { echo "no data set for study C in $(DATA): put there NAME/labels.jsonl (id, text)," \
+	  "NAME/train.topics.tsv, NAME/train.qrels, NAME/test.topics.tsv, NAME/test.qrels (Eurlex-4K, Wiki10-31K:" \
+	  "http://manikvarma.org/downloads/XC/XMLRepository.html), or NAME/filings/ with inline-XBRL 10-Ks" >&2; exit 2; }
+	@for table in $^; do echo "== $$table"; cat $$table; done
+
 # ---------------------------------------------------------------- tests
 ## test: the fast lane: no network, no torch, under 3 minutes after install
 test: $(VENV)/.dev
@@ -119,4 +192,4 @@ lint: $(VENV)/.dev
 clean:
 	git clean -fdXq runs qrels
 
-.PHONY: help install demo finder test test-slow lint clean
+.PHONY: help install demo finder study-c test test-slow lint clean
