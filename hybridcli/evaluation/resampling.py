@@ -20,6 +20,7 @@ from hybridcli.records import Floats, Ints
 
 EXACT_UNITS = 15  # 2^15 sign patterns are enumerated, more are sampled
 CELLS = 1 << 22  # numbers drawn at a time: bounds memory, and is fixed so that a seed always means the same
+KEPT = 1 << 23  # numbers that are kept for the next sample of the same size
 NOISE = 1e-10  # relative to the sum of absolute values: smaller differences are float noise
 NORMAL = NormalDist()
 Draw = Callable[[int, int, int], Iterator[Floats]]
@@ -132,7 +133,7 @@ class Sample:
 
 def _kept_or_drawn(draw: Draw, rows: int, count: int, seed: int) -> Iterable[Floats]:
     """Draw blocks; a size that fits is kept, as means and differences are resampled alike."""
-    return _kept(draw, rows, count, seed) if rows * count <= 2 * CELLS else draw(rows, count, seed)
+    return _kept(draw, rows, count, seed) if rows * count <= KEPT else draw(rows, count, seed)
 
 
 @functools.lru_cache(maxsize=2)

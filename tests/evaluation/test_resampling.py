@@ -92,7 +92,7 @@ def test_what_is_too_large_to_keep_is_drawn_alike(monkeypatch: pytest.MonkeyPatc
     values = np.random.default_rng(2).normal(size=(40, 2))
     kept = Sample(values, units_of(None, 40), 200, 3)
     expected = (kept.bootstrap.tobytes(), kept.flips.means.tobytes())
-    monkeypatch.setattr("hybridcli.evaluation.resampling.CELLS", 2000)
+    monkeypatch.setattr("hybridcli.evaluation.resampling.KEPT", 2000)
     drawn = Sample(values, units_of(None, 40), 200, 3)
     assert (drawn.bootstrap.tobytes(), drawn.flips.means.tobytes()) == expected
 
