@@ -178,3 +178,9 @@ Tables = Annotated[
     bool,
     typer.Option("--tables", help="RUN are tables of oracle --table-out, of different queries (data sets)."),
 ]
+MilvusUri = Annotated[
+    str | None, typer.Option("--uri", help="Milvus: http(s)://HOST:PORT; MILVUS_TOKEN holds the password.")
+]
+MilvusCollection = Annotated[
+    str | None, typer.Option("--collection", metavar="NAME", help="Milvus: the collection to fill.")
+]

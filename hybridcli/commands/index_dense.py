@@ -14,8 +14,9 @@ from hybridcli.formats.documents import read_passages
 from hybridcli.formats.files import STDIN, note_output
 from hybridcli.formats.tables import read_ids
 from hybridcli.formats.vectors import read_vectors
-from hybridcli.options import Devices, ModelName
+from hybridcli.options import Devices, MilvusCollection, MilvusUri, ModelName
 from hybridcli.search import ann, dense
+from hybridcli.search.milvus import place_of
 from hybridcli.search.models import ModelSpec
 
 
@@ -52,6 +53,9 @@ def index_dense(
     ann_params: Annotated[
         str | None, typer.Option("--ann-params", metavar="NAME=N,…", help="For example m=32,ef_search=128.")
     ] = None,
+    engine: Annotated[str, typer.Option("--engine", help="faiss, or milvus for a server.")] = "faiss",
+    uri: MilvusUri = None,
+    collection: MilvusCollection = None,
     shard: Annotated[
         str | None,
         typer.Option("--shard", metavar="I/N", help="Encode one of N slices into INDEX/shard-I-of-N."),
@@ -71,12 +75,17 @@ def index_dense(
 
     Example: hybridcli index-dense windows.jsonl -o dense.index --model intfloat/e5-small-v2 --max-length 512
     """
+    if engine not in ("faiss", "milvus"):
+        raise UsageError(f"--engine {engine} is not one of faiss, milvus")
+    if engine == "milvus" and shard is not None:
+        raise UsageError("--shard: a Milvus collection is shared among machines by itself")
     how = dense.BuildOptions(
         batch_size,
         () if device is None else tuple(device.split(",")),
         ann_kind,
         tuple(ann.parameters_of(ann_kind, ann_params).items()),
         (1, 1) if shard is None else _shard(shard),
+        place_of(uri, collection) if engine == "milvus" else None,
     )
     spec = ModelSpec(model or "minilm", max_length, dim, dtype, backend, query_prefix, passage_prefix)
     if embeddings is not None:

@@ -9,6 +9,7 @@ import typer
 from hybridcli.console import note
 from hybridcli.formats.documents import read_passages
 from hybridcli.formats.files import note_output
+from hybridcli.options import MilvusCollection, MilvusUri
 from hybridcli.search.engines import SPARSE_ENGINES, build_sparse
 from hybridcli.search.settings import SparseSettings
 
@@ -36,12 +37,14 @@ def index_sparse(
     ] = None,
     language: Annotated[
         str | None,
-        typer.Option("--language", help="Lucene: Anserini's analyzer (en); 'terms' cuts as bm25s does."),
+        typer.Option("--language", help="Lucene's or Milvus' analyzer; Lucene: 'terms' cuts as bm25s."),
     ] = None,
     keep_stopwords: Annotated[bool, typer.Option("--keep-stopwords", help="Lucene's en.")] = False,
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="Lucene (all cores).")] = None,
+    uri: MilvusUri = None,
+    collection: MilvusCollection = None,
 ) -> None:
-    """Build a BM25 index of windows or documents, with bm25s (Lucene's variant) or Lucene itself.
+    """Build a BM25 index of windows or documents, with bm25s (Lucene's variant), Lucene or Milvus.
 
     Scores are ln(1 + (N - df + 0.5) / (df + 0.5)) · tf / (tf + k1 (1 - b + b · length / mean length)), without
     a factor (k1 + 1). All settings are stored in the index; queries are cut into terms in the same way.
@@ -49,7 +52,7 @@ def index_sparse(
     Example: hybridcli index-sparse windows.jsonl -o bm25.index --k1 0.9 --b 0.4
     """
     settings = SparseSettings(
-        k1, b, pattern, keep_case, stopwords, stemmer, language, keep_stopwords, threads
+        k1, b, pattern, keep_case, stopwords, stemmer, language, keep_stopwords, threads, uri, collection
     )
     documents = build_sparse(engine, output, read_passages(windows), settings)
     note_output(output)

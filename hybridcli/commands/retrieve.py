@@ -14,7 +14,7 @@ from hybridcli.formats.runs import write_run
 from hybridcli.formats.tables import read_ids
 from hybridcli.formats.topics import read_topics
 from hybridcli.formats.vectors import read_vectors
-from hybridcli.options import Devices, ModelName, Output
+from hybridcli.options import Devices, MilvusUri, ModelName, Output
 from hybridcli.search.engines import open_engine
 from hybridcli.search.settings import SearchOptions
 
@@ -52,6 +52,7 @@ def retrieve(
     language: Annotated[
         str | None, typer.Option("--language", help="Analyzer of a Lucene index built by Anserini itself.")
     ] = None,
+    uri: MilvusUri = None,
     embeddings: Annotated[
         str | None, typer.Option("--embeddings", metavar="NPY", help="Topics' vectors, made elsewhere.")
     ] = None,
@@ -78,7 +79,7 @@ def retrieve(
     note_input(index)
     feedback = None if rm3 is None else _rm3(rm3)
     options = SearchOptions(
-        devices, batch_size, model, ann_params, measure_recall, given, k1, b, language, feedback
+        devices, batch_size, model, ann_params, measure_recall, given, k1, b, language, feedback, uri
     )
     engine = open_engine(index, options)
     run = engine.search(queries, depth)

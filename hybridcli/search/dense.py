@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hybridcli.console import note, warn
-from hybridcli.errors import DataError, UsageError
+from hybridcli.console import note
+from hybridcli.errors import DataError
 from hybridcli.records import Run, Topics
 from hybridcli.search import ann
 from hybridcli.search.encoding import (
@@ -20,12 +20,11 @@ from hybridcli.search.encoding import (
     Loss,
     Workspace,
     encode_collection,
-    encode_texts,
-    loss_of,
     survey,
     write_vectors,
 )
 from hybridcli.search.index import (
+    DOCNOS,
     Index,
     finish_index,
     make_shard_folder,
@@ -35,7 +34,10 @@ from hybridcli.search.index import (
     sorted_order,
     write_docnos,
 )
-from hybridcli.search.models import Encoder, ModelSpec, Vectors, absolute, load_encoder, unit_rows
+from hybridcli.search.milvus import ENGINE as MILVUS
+from hybridcli.search.milvus import Place, store_vectors
+from hybridcli.search.models import ModelSpec, Vectors, absolute, load_encoder, unit_rows
+from hybridcli.search.queries import PROBE_FILE, TopicEncoder, probe_of
 from hybridcli.search.ranking import Ranking, Scores, best, collect_run
 from hybridcli.search.settings import SearchOptions
 
@@ -43,19 +45,21 @@ ENGINE = "dense"
 VECTORS = "vectors.npy"
 # scores of all passages that are held at once
 SCORES_AT_ONCE = 1 << 24
-PROBE_FILE = "probe.npy"
-PROBE = "Net income per share was $1.23 in fiscal 2023."
 
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How an index is built. ``ann``: a kind of ``ann.KINDS`` with its given parameters. ``shard``: (i, n)."""
+    """How an index is built. ``ann``: a kind of ``ann.KINDS`` with its given parameters. ``shard``: (i, n).
+
+    ``place``: a collection of a Milvus server that holds the vectors, instead of the index folder.
+    """
 
     batch: int | None = None
     devices: tuple[str, ...] = ()
     ann: str = "flat"
     ann_values: tuple[tuple[str, int], ...] = ()
     shard: tuple[int, int] = (1, 1)
+    place: Place | None = None
 
 
 def build(
@@ -68,6 +72,8 @@ def build(
     Interrupted or killed, the same call goes on where it stood; the finished index is the same to the byte.
     """
     place = shard_path(path, how.shard)
+    if how.place is not None:
+        how.place.require_free(path)
     if how.shard[1] == 1:
         require_free(Path(path))
     count = survey(source())
@@ -91,16 +97,11 @@ def build(
             source(), count, encoder, workspace, batch=batch, dim=spec.dim, shard=how.shard
         )
         options = {**task, "dim": dim, "collection": encoded.collection}
-        _assemble(place, folder, encoded, options, how, _probe(encoder, spec))
+        _assemble(place, folder, encoded, options, how, probe_of(encoder, spec))
     finally:
         workspace.close()
     shutil.rmtree(folder)
     return encoded.loss, encoder.max_length
-
-
-def _probe(encoder: Encoder, spec: ModelSpec) -> Vectors:
-    """The vector of a test sentence; it tells other weights under the same name."""
-    return unit_rows(encoder.encode([[PROBE]], encoder.passage_prefix)[0], spec.dim)
 
 
 def _assemble(
@@ -126,6 +127,14 @@ def _finish(
     write_docnos(built, docnos)
     write(built / VECTORS)
     values = ann.settled(how.ann, dict(how.ann_values), len(docnos), options["dim"])
+    if how.place is not None:
+        vectors = np.load(built / VECTORS, mmap_mode="r")
+        kept = store_vectors(how.place, place, docnos, vectors, how.ann, values)
+        del vectors
+        (built / VECTORS).unlink()
+        (built / DOCNOS).unlink()
+        finish_index(built, place, engine=MILVUS, documents=len(docnos), options={**options, **kept})
+        return
     ann.build(built, how.ann, values, np.load(built / VECTORS, mmap_mode="r"))
     stored = {**options, "ann": {"kind": how.ann, **values}}
     finish_index(built, place, engine=ENGINE, documents=len(docnos), options=stored)
@@ -135,6 +144,8 @@ def build_from_vectors(
     path: str, docnos: Sequence[str], vectors: Vectors, model: ModelSpec | None, how: BuildOptions
 ) -> None:
     """Index vectors made elsewhere (float[N, dim], a row a docno); ``model`` encodes queries, if it is known."""
+    if how.place is not None:
+        how.place.require_free(path)
     if vectors.ndim != 2 or len(vectors) != len(docnos):
         raise DataError(
             f"found vectors of shape {vectors.shape} for {len(docnos)} docnos; one row a docno is needed"
@@ -161,15 +172,8 @@ class DenseEngine:
     """Searches one dense index, or all its shards as one."""
 
     def __init__(self, parts: list[Index], options: SearchOptions) -> None:
-        first = parts[0].options
-        stored = first["model"]
-        self._spec = None if stored is None else ModelSpec(**stored)
-        if options.model is not None:
-            self._spec = replace(self._spec or ModelSpec(), model=options.model)
-        self._options, self._dim = options, int(first["dim"])
-        probe = parts[0].path / PROBE_FILE
-        self._probe = np.load(probe, allow_pickle=False) if probe.exists() else None
-        self.tag = ENGINE if self._spec is None else "-".join(Path(self._spec.model).name.split())
+        self._options, self._topics = options, TopicEncoder(parts[0], options)
+        self.tag = self._topics.tag
         self._parts = [self._open(part) for part in parts]
         docnos = [part.docnos() for part in parts]
         self.docnos = docnos[0] if len(parts) == 1 else sorted(docno for names in docnos for docno in names)
@@ -225,44 +229,7 @@ class DenseEngine:
 
     def encode(self, topics: Topics) -> Vectors:
         """Give the topics' vectors: float32[Q, dim], rows of length 1."""
-        if self._options.query_vectors is not None:
-            return self._given(topics, *self._options.query_vectors)
-        if self._spec is None:
-            raise UsageError(
-                "this index was made from saved vectors without a model: give --model, or --embeddings for the topics"
-            )
-        encoder = load_encoder(self._spec, self._options.devices)
-        if encoder.dim < self._dim:
-            raise DataError(
-                f"the index has {self._dim} dimensions, the model {self._spec.model} {encoder.dim}"
-            )
-        spec = replace(self._spec, dim=self._dim)
-        if self._probe is not None and float(np.vdot(_probe(encoder, spec), self._probe)) < 0.98:
-            raise DataError(
-                f"the model {self._spec.model} is not the one that built the index (it encodes a test sentence "
-                "differently); build the index again"
-            )
-        texts = topics.texts
-        loss = loss_of(encoder, texts, encoder.query_prefix)
-        if loss.over:
-            warn(f"{loss.over} of {len(texts)} topics exceed the encoder's {encoder.max_length} tokens")
-        return encode_texts(
-            encoder, texts, encoder.query_prefix, self._options.batch or encoder.batch, self._dim
-        )
-
-    def _given(self, topics: Topics, qids: Sequence[str], vectors: Vectors) -> Vectors:
-        if vectors.ndim != 2 or len(vectors) != len(qids) or vectors.shape[1] < self._dim:
-            raise DataError(
-                f"found query vectors of shape {vectors.shape} for {len(qids)} qids; a row of {self._dim} numbers "
-                "for each is needed"
-            )
-        place = {qid: row for row, qid in enumerate(qids)}
-        missing = [qid for qid in topics.qids if qid not in place]
-        if missing:
-            raise DataError(
-                f"no vector for {len(missing)} of {len(topics.qids)} topics, the first is {missing[0]}"
-            )
-        return unit_rows(np.asarray(vectors[[place[qid] for qid in topics.qids]], np.float32), self._dim)
+        return self._topics.encode(topics)
 
 
 open_engine = DenseEngine

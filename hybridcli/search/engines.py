@@ -48,9 +48,9 @@ class CompleteEngine(Engine, Protocol):
 
 # engine → the module whose ``open_engine(parts, options)`` opens its index, imported when it is needed; its
 # ``SEARCH_TAKES`` and ``BUILD_TAKES`` name the options that apply
-ENGINES = {"bm25s": "sparse", "lucene": "lucene", "dense": "dense"}
+ENGINES = {"bm25s": "sparse", "lucene": "lucene", "dense": "dense", "milvus": "milvus"}
 # those whose module has ``build_index(path, passages, settings)``
-SPARSE_ENGINES = ("bm25s", "lucene")
+SPARSE_ENGINES = ("bm25s", "lucene", "milvus")
 
 
 def open_engine(path: str, options: SearchOptions | None = None) -> Engine:

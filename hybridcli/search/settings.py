@@ -25,6 +25,8 @@ class SparseSettings:
     language: str | None = None
     keep_stopwords: bool = False
     threads: int | None = None
+    uri: str | None = None
+    collection: str | None = None
 
     def bm25(self, k1: float, b: float) -> tuple[float, float]:
         """Give k1 and b, with these defaults; raises UsageError when they are out of range."""
@@ -39,7 +41,8 @@ class SearchOptions:
     """What can be chosen when searching.
 
     ``query_vectors``: (qids, float[Q, dim]) made elsewhere. ``measure_recall``: compare so many queries with
-    exact search. ``rm3``: (feedback terms, feedback documents, weight of the query's own terms).
+    exact search. ``rm3``: (feedback terms, feedback documents, weight of the query's own terms). ``uri``: where
+    Milvus is now.
     """
 
     devices: tuple[str, ...] = ()
@@ -52,6 +55,7 @@ class SearchOptions:
     b: float | None = None
     language: str | None = None
     rm3: tuple[int, int, float] | None = None
+    uri: str | None = None
 
 
 def refuse_others(chosen: SparseSettings | SearchOptions, takes: Collection[str], engine: str) -> None:

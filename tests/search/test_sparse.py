@@ -116,5 +116,5 @@ def test_options_that_do_not_apply(tmp_path: Path) -> None:
     ask(tmp_path / "i", THREE, {})
     with pytest.raises(UsageError, match="--device, --rm3 does not apply to the engine bm25s"):
         open_engine(str(tmp_path / "i"), SearchOptions(devices=("cpu",), rm3=(10, 10, 0.5)))
-    with pytest.raises(UsageError, match="--engine tantivy is not one of bm25s, lucene"):
+    with pytest.raises(UsageError, match="--engine tantivy is not one of bm25s, lucene, milvus"):
         build_sparse("tantivy", str(tmp_path / "i"), [], SparseSettings())
