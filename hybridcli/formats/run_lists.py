@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybridcli.errors import DataError
 from hybridcli.formats.files import name_of
 from hybridcli.formats.run_rows import Findings, Rows, words
-from hybridcli.records import Codes, Ints, Run, offsets_of, segment_of
+from hybridcli.records import Codes, Floats, Ints, Run, offsets_of, segment_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,15 +67,8 @@ def encode(parts: Sequence[Rows]) -> tuple[pl.Series, list[Codes]]:
 def _run_of(rows: Rows, docs: Codes, docnos: pl.Series, lenient: bool) -> Run:
     rows, docs = _grouped(rows, docs)
     scores, query = rows.scores, segment_of(rows.offsets)
-    level = np.append(False, scores[1:] >= scores[:-1])
-    level[rows.offsets[:-1]] = False
-    check = np.flatnonzero(level)  # rows whose score does not fall below the row before
-    tied = scores[check] == scores[check - 1]
-    unordered = check[~tied | (docs[check] > docs[check - 1])]
-    if len(unordered):
-        order = np.arange(len(docs))
-        touched = np.flatnonzero(np.isin(query, query[unordered]))
-        order[touched] = touched[np.lexsort((-docs[touched], -scores[touched], query[touched]))]
+    order = _order(scores, docs, query, rows.offsets)
+    if order is not None:
         rows = replace(rows, lines=rows.lines[order])
         scores, docs = scores[order], docs[order]
     offsets = rows.offsets
@@ -87,6 +80,26 @@ def _run_of(rows: Rows, docs: Codes, docnos: pl.Series, lenient: bool) -> Run:
         docs, scores = docs[~again], scores[~again]
         offsets = offsets_of(np.bincount(query[~again], minlength=len(rows.queries)).astype(np.int64))
     return Run(rows.tag, rows.queries, offsets, docs, scores, docnos)
+
+
+def _order(scores: Floats, docs: Codes, query: Codes, offsets: Ints) -> Ints | None:
+    """Give the permutation int64[N] that puts each list in the one order; None if all are."""
+    level = np.append(False, scores[1:] >= scores[:-1])[: len(scores)]
+    level[offsets[:-1]] = False
+    check = np.flatnonzero(level)  # rows whose score does not fall below the row before
+    rising = scores[check] > scores[check - 1]
+    if rising.any():
+        touched = np.flatnonzero(np.isin(query, query[check[rising]]))
+    elif (docs[check] > docs[check - 1]).any():
+        touched = np.union1d(check, check - 1)  # nothing but ties
+    else:
+        return None
+    order = np.arange(len(docs))
+    order[touched] = touched[np.lexsort((-docs[touched], -scores[touched], query[touched]))]
+    if rising.any():
+        again = _order(scores[order], docs[order], query, offsets)
+        return order if again is None else order[again]
+    return order
 
 
 def _grouped(rows: Rows, docs: Codes) -> tuple[Rows, Codes]:
@@ -165,16 +178,27 @@ def concatenate(parts: Sequence[Rows]) -> Rows:
 
 
 def take_groups(rows: Rows, groups: Ints) -> Rows:
-    """Keep the chosen groups of lines, in the order given; the bytes stay shared."""
+    """Keep the chosen groups of lines, in the order given; neighbours are cut out without copying rows."""
     lengths = np.diff(rows.offsets)[groups]
     offsets = offsets_of(lengths)
-    chosen = np.repeat(rows.offsets[:-1][groups] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    chosen: slice | Ints
+    raw, base = rows.raw, 0
+    if len(groups) and (np.diff(groups) == 1).all():
+        first, last = int(rows.offsets[groups[0]]), int(rows.offsets[groups[-1] + 1])
+        chosen = slice(first, last)
+        base = int(rows.starts[first])
+        raw = raw[base : int(rows.starts[last - 1]) + int(rows.sizes[last - 1]) + 8]
+        docnos = rows.docnos.slice(first, last - first)
+    else:
+        chosen = np.repeat(rows.offsets[:-1][groups] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        docnos = rows.docnos.gather(chosen)
     return replace(
         rows,
         queries=[rows.queries[group] for group in groups.tolist()],
         offsets=offsets,
-        docnos=rows.docnos.gather(chosen),
-        starts=rows.starts[chosen],
+        docnos=docnos,
+        raw=raw,
+        starts=rows.starts[chosen] - base,
         sizes=rows.sizes[chosen],
         scores=rows.scores[chosen],
         lines=rows.lines[chosen],

@@ -160,12 +160,11 @@ def _boundaries(data: bytes, *, comments: bool = True) -> Ints | None:
         return None if len(data) else ends.reshape(0, 6)
     found = buffer[ends]
     table = ends.reshape(-1, 6)
-    firsts = buffer[np.append(0, table[:-1, 5] + 1)]
     plain = (
         (found[5::6] == LINE_END).all()
         and np.count_nonzero(found == BLANK) == 5 * len(table)
         and not (separates[0] or (separates[1:] & separates[:-1]).any())
-        and not (comments and (firsts == HASH).any())
+        and not (comments and b"#" in data and (buffer[np.append(0, table[:-1, 5] + 1)] == HASH).any())
     )
     return table if plain else None
 
