@@ -16,7 +16,8 @@ SEED ?= 0
 
 ## help: list the targets
 help:
-	@sed -n 's/^## /  make /p' $(MAKEFILE_LIST) | sort | awk -F': ' '{printf "%-32s %s\n", $$1, $$2}'
+	@awk '/^## [a-z-]+: / { name = $$2; sub(/^## [a-z-]+: /, ""); printf "  make %-16s %s\n", substr(name, 1, length(name) - 1), $$0 }' \
+	  $(MAKEFILE_LIST)
 
 # ---------------------------------------------------------------- installing
 # one stamp an extra: `make test` does not bring torch, `make demo` does not bring the tests' tools
@@ -44,29 +45,34 @@ $(VENV)/.slow: $(VENV)/.dense $(VENV)/.dev
 install: $(VENV)/.dense
 
 # ---------------------------------------------------------------- study A's pipeline, once for every data set
-# $(1) name  $(2) documents  $(3) references  $(4) what the documents depend on
+# index and search one cut of the documents, with both retrievers
+# $(1) data set  $(2) prefix of the cut's files  $(3) its passages
+define RETRIEVERS
+runs/$(1)/$(2)bm25.index/meta.json: $(3) | $(VENV)/.dense
+	$(HYBRIDCLI) index-sparse $$< -o $$(@D)
+
+runs/$(1)/$(2)dense.index/meta.json: $(3) | $(VENV)/.dense
+	$(HYBRIDCLI) index-dense $$< -o $$(@D) --model $(MODEL)
+
+runs/$(1)/$(2)bm25.run runs/$(1)/$(2)dense.run: runs/$(1)/%.run: runs/$(1)/%.index/meta.json runs/$(1)/topics.tsv
+	$(HYBRIDCLI) retrieve $$(<D) runs/$(1)/topics.tsv --depth $(DEPTH) --tag $$* -o $$@
+endef
+
+# $(1) data set  $(2) documents  $(3) references  $(4) what the documents depend on
 define PIPELINE
 runs/$(1)/windows.jsonl: $(4) | $(VENV)/.dense
 	@mkdir -p runs/$(1) qrels/$(1)
 	$(HYBRIDCLI) window $(2) -o $$@
 
 qrels/$(1)/reference.qrels: runs/$(1)/windows.jsonl $(3) | $(VENV)/.dense
-	@mkdir -p qrels/$(1)
 	$(HYBRIDCLI) map-labels $(3) $$< --qrels qrels/$(1)/window.qrels --reference-qrels $$@ \
 	  --provenance qrels/$(1)/provenance.jsonl --unresolved qrels/$(1)/unresolved.tsv \
-	  --groups qrels/$(1)/groups.tsv --categories qrels/$(1)/categories.tsv \
-	  --literal qrels/$(1)/literal.txt --topics runs/$(1)/topics.tsv --audit 256,512
+	  --excluded qrels/$(1)/excluded.txt --literal qrels/$(1)/literal.txt --groups qrels/$(1)/groups.tsv \
+	  --categories qrels/$(1)/categories.tsv --topics runs/$(1)/topics.tsv --audit 256,512
 
-runs/$(1)/topics.tsv qrels/$(1)/groups.tsv: qrels/$(1)/reference.qrels ;
+runs/$(1)/topics.tsv qrels/$(1)/groups.tsv qrels/$(1)/categories.tsv: qrels/$(1)/reference.qrels ;
 
-runs/$(1)/bm25.index/meta.json: runs/$(1)/windows.jsonl | $(VENV)/.dense
-	$(HYBRIDCLI) index-sparse $$< -o $$(@D)
-
-runs/$(1)/dense.index/meta.json: runs/$(1)/windows.jsonl | $(VENV)/.dense
-	$(HYBRIDCLI) index-dense $$< -o $$(@D) --model $(MODEL)
-
-runs/$(1)/bm25.run runs/$(1)/dense.run: runs/$(1)/%.run: runs/$(1)/%.index/meta.json runs/$(1)/topics.tsv
-	$(HYBRIDCLI) retrieve $$(<D) runs/$(1)/topics.tsv --depth $(DEPTH) --tag $$* -o $$@
+$(call RETRIEVERS,$(1),,runs/$(1)/windows.jsonl)
 
 runs/$(1)/alpha-0.5.run: runs/$(1)/bm25.run runs/$(1)/dense.run
 	$(HYBRIDCLI) fuse $$^ --method weighted --norm min-max --weights 0.5,0.5 --tag alpha-0.5 -o $$@
@@ -74,31 +80,81 @@ runs/$(1)/alpha-0.5.run: runs/$(1)/bm25.run runs/$(1)/dense.run
 runs/$(1)/rrf.run: runs/$(1)/bm25.run runs/$(1)/dense.run
 	$(HYBRIDCLI) fuse $$^ --method rrf --tag rrf -o $$@
 
-runs/$(1)/compare.txt: $(foreach run,bm25 dense alpha-0.5 rrf,runs/$(1)/$(run).run) qrels/$(1)/reference.qrels
-	$(HYBRIDCLI) compare $$(filter %.run,$$^) --qrels qrels/$(1)/reference.qrels --groups qrels/$(1)/groups.tsv \
-	  --measure RefHit@10 --measure R@10 --seed $(SEED) --report $$@
+# the table, and what weights could gain, with the curve
+runs/$(1)/compare.txt: $(FUSED:%=runs/$(1)/%.run) qrels/$(1)/reference.qrels
+	$(HYBRIDCLI) compare $(FUSED:%=runs/$(1)/%.run) $(call JUDGED,$(1)) $(A_MEASURES) --seed $(SEED) -o $$@
+
+runs/$(1)/oracle.txt: runs/$(1)/bm25.run runs/$(1)/dense.run qrels/$(1)/reference.qrels
+	$(HYBRIDCLI) oracle runs/$(1)/bm25.run runs/$(1)/dense.run $(call JUDGED,$(1)) $(A_MEASURES) --grid 0.05 \
+	  --seed $(SEED) --curve runs/$(1)/curve.tsv --plot runs/$(1)/curve.svg --weights-out runs/$(1)/oracle.weights > $$@
+
+# the effect of the encoder's limit: the same encoder on uncut units and, by its best window, on windows
+runs/$(1)/units.jsonl: $(4) | $(VENV)/.dense
+	@mkdir -p runs/$(1) qrels/$(1)
+	$(HYBRIDCLI) window $(2) --uncut -o $$@
+
+qrels/$(1)/units.reference.qrels: runs/$(1)/units.jsonl $(3) | $(VENV)/.dense
+	$(HYBRIDCLI) map-labels $(3) $$< --qrels qrels/$(1)/units.qrels --reference-qrels $$@ --groups qrels/$(1)/groups.tsv
+
+$(call RETRIEVERS,$(1),units-,runs/$(1)/units.jsonl)
+
+runs/$(1)/best-window-bm25.run runs/$(1)/best-window-dense.run: runs/$(1)/best-window-%.run: runs/$(1)/%.run
+	awk '{ split($$$$3, part, ":"); unit = part[1] ":" part[2] ":0"; \
+	  if (!seen[$$$$1, unit]++) print $$$$1, "Q0", unit, ++rank[$$$$1], $$$$5, "best-window-$$*" }' $$< > $$@
+
+runs/$(1)/units.txt: $(UNIT_RUNS:%=runs/$(1)/%.run) qrels/$(1)/units.reference.qrels
+	$(HYBRIDCLI) compare $(UNIT_RUNS:%=runs/$(1)/%.run) --qrels qrels/$(1)/units.reference.qrels \
+	  --groups qrels/$(1)/groups.tsv --pair best-window-bm25,units-bm25 --pair best-window-dense,units-dense \
+	  $(A_MEASURES) --seed $(SEED) -o $$@
+
+# a statement's heading carried to each of its windows
+runs/$(1)/carried.jsonl: $(4) | $(VENV)/.dense
+	@mkdir -p runs/$(1)
+	$(HYBRIDCLI) window $(2) --carry-headings -o $$@
+
+$(call RETRIEVERS,$(1),carried-,runs/$(1)/carried.jsonl)
+
+runs/$(1)/carried.txt: $(CARRIED_RUNS:%=runs/$(1)/%.run) qrels/$(1)/reference.qrels
+	$(HYBRIDCLI) compare $(CARRIED_RUNS:%=runs/$(1)/%.run) $(call JUDGED,$(1)) --pair carried-bm25,bm25 \
+	  --pair carried-dense,dense $(A_MEASURES) --seed $(SEED) -o $$@
+
+# would the excluded queries, the loosely mapped ones or one category change the answer?
+runs/$(1)/sensitivity.txt: $(FUSED:%=runs/$(1)/%.run) qrels/$(1)/reference.qrels
+	$(HYBRIDCLI) compare $(FUSED:%=runs/$(1)/%.run) $(call JUDGED,$(1)) -m RefHit@10 --baseline alpha-0.5 \
+	  --excluded qrels/$(1)/excluded.txt --subset qrels/$(1)/literal.txt --topics runs/$(1)/topics.tsv \
+	  --slices category=qrels/$(1)/categories.tsv --agreement --seed $(SEED) -o $$@
 endef
+
+A_MEASURES = -m RefHit@10 -m R@10
+FUSED = bm25 dense alpha-0.5 rrf
+UNIT_RUNS = units-bm25 best-window-bm25 units-dense best-window-dense
+CARRIED_RUNS = bm25 carried-bm25 dense carried-dense
+JUDGED = --qrels qrels/$(1)/reference.qrels --groups qrels/$(1)/groups.tsv
+STUDY_A = $(patsubst %,runs/$(1)/%.txt,compare oracle units carried sensitivity)
 
 DEMO_FILINGS := $(wildcard fixtures/filings/*)
 $(eval $(call PIPELINE,demo,fixtures/filings,fixtures/queries.jsonl,$(DEMO_FILINGS)))
-
-## demo: install, run the whole pipeline on the demo collection and print the table
-demo: runs/demo/compare.txt
-	@cat $<
-
 ifdef DATA
 $(eval $(call PIPELINE,finder,$(DATA)/filings,$(DATA)/queries.jsonl,$(wildcard $(DATA)/filings/*)))
 endif
 
-## finder: study A on real filings: make finder DATA=dir with filings/ and queries.jsonl
-finder: $(if $(DATA),runs/finder/compare.txt)
-ifndef DATA
-	@echo "make finder DATA=dir: dir holds filings/ (TICKER.html or .html.gz, one 10-K each, from SEC EDGAR) and" >&2
-	@echo "queries.jsonl (FinDER's rows: _id, text, references, category; with doc = the filing's file stem)." >&2
-	@exit 2
-else
-	@cat $<
-endif
+## demo: install, run the whole pipeline on the demo collection and print the table and the curve
+demo: runs/demo/compare.txt runs/demo/oracle.txt
+	@cat $^
+
+# what to say where a data set is not here
+FINDER_MISSING = "DATA=dir is needed: dir holds filings/ (TICKER.html or .html.gz, one 10-K each, from SEC EDGAR)" \
+  "and queries.jsonl (FinDER's rows, _id, text, references, category, with doc = the filing's file stem;" \
+  "https://huggingface.co/datasets/Linq-AI-Research/FinDER)"
+
+## finder: study A's table on real filings: make finder DATA=dir with filings/ and queries.jsonl
+finder: $(if $(DATA),runs/finder/compare.txt runs/finder/oracle.txt)
+	@test -n "$(DATA)" || { echo $(FINDER_MISSING) >&2; exit 2; }
+	@cat $^
+
+## study-a: study A complete: methods, routers, units against windows, carried headings, sensitivity (DATA as finder)
+study-a: $(call STUDY_A,$(if $(DATA),finder,demo))
+	@for table in $^; do echo "== $$table"; cat $$table; done
 
 # a file that may be compressed: the name as it is there
 found = $(firstword $(wildcard $(1) $(1).gz))
@@ -192,4 +248,4 @@ lint: $(VENV)/.dev
 clean:
 	git clean -fdXq runs qrels
 
-.PHONY: help install demo finder study-c test test-slow lint clean
+.PHONY: help install demo finder study-a study-c test test-slow lint clean
