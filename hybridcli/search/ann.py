@@ -124,7 +124,7 @@ class Neighbours:
 
     def __init__(self, vectors: Vectors, kind: str, values: Mapping[str, int], folder: Path) -> None:
         self._faiss = load_faiss()
-        self._vectors, self.kind = vectors, kind
+        self.vectors, self.kind = vectors, kind
         self._index = None
         if KINDS[kind].factory:
             self._index = self._read(folder / FILE)
@@ -145,7 +145,7 @@ class Neighbours:
         """Give the best ``depth`` rows for each query (float32[Q, dim])."""
         if self._index is None:
             return self.search_exactly(queries, depth)
-        want = min(len(self._vectors), depth * (REFINE if "bytes" in KINDS[self.kind].defaults else 1))
+        want = min(len(self.vectors), depth * (REFINE if "bytes" in KINDS[self.kind].defaults else 1))
         if not len(queries) or not want:
             return [self._rank(query, np.zeros(0, np.int64), depth) for query in queries]
         _, found = self._index.search(queries, want)
@@ -159,7 +159,7 @@ class Neighbours:
         faiss sums in 32 bits: two sums are certain to be in the right order only when they differ by more than
         ``slack``. Candidates are taken until the last is that far below the one at ``depth``.
         """
-        rows, dim = self._vectors.shape
+        rows, dim = self.vectors.shape
         slack = 2 * (dim + 1) * 2.0**-24
         rankings: list[Ranking] = [self._rank(query, np.zeros(0, np.int64), depth) for query in queries]
         waiting = np.arange(len(queries))
@@ -168,7 +168,7 @@ class Neighbours:
             want = min(want, rows)
             scores, found = self._faiss.knn(
                 np.ascontiguousarray(queries[waiting]),
-                self._vectors,
+                self.vectors,
                 want,
                 metric=self._faiss.METRIC_INNER_PRODUCT,
             )
@@ -183,14 +183,14 @@ class Neighbours:
 
     def score_all(self, queries: NDArray[np.float64]) -> NDArray[np.float64]:
         """Inner products of all stored vectors, summed in 64 bits: float64[Q, N], a piece of them at a time."""
-        scores = np.empty((len(queries), len(self._vectors)))
-        for start in range(0, len(self._vectors), PIECE):
-            rows = self._vectors[start : start + PIECE].astype(np.float64)
+        scores = np.empty((len(queries), len(self.vectors)))
+        for start in range(0, len(self.vectors), PIECE):
+            rows = self.vectors[start : start + PIECE].astype(np.float64)
             scores[:, start : start + PIECE] = queries @ rows.T
         return scores
 
     def _rank(self, query: NDArray[np.float32], codes: Ints, depth: int) -> Ranking:
-        rows = self._vectors[codes].astype(np.float64)
+        rows = self.vectors[codes].astype(np.float64)
         scores = np.einsum("nd,d->n", rows, query.astype(np.float64), optimize=False)
         return best(codes.astype(np.int64), scores.astype(np.float32), depth)
 

@@ -174,13 +174,14 @@ class DenseEngine:
     def __init__(self, parts: list[Index], options: SearchOptions) -> None:
         self._options, self._topics = options, TopicEncoder(parts[0], options)
         self.tag = self._topics.tag
+        self._path = os.fspath(parts[0].path if len(parts) == 1 else parts[0].path.parent)
         self._parts = [self._open(part) for part in parts]
         docnos = [part.docnos() for part in parts]
         self.docnos = docnos[0] if len(parts) == 1 else sorted(docno for names in docnos for docno in names)
         place = {docno: code for code, docno in enumerate(self.docnos)}
         self._codes = [np.array([place[docno] for docno in names], dtype=np.int64) for names in docnos]
         if len(place) != len(self.docnos):
-            raise DataError("a docno stands in two shards", path=os.fspath(parts[0].path.parent))
+            raise DataError("a docno stands in two shards", path=self._path)
 
     def _open(self, part: Index) -> ann.Neighbours:
         vectors = np.load(part.path / VECTORS, mmap_mode="r", allow_pickle=False)
@@ -226,6 +227,23 @@ class DenseEngine:
                 best(np.concatenate(codes), np.concatenate([found[1] for found in rankings]), depth)
             )
         return merged
+
+    def vectors_of(self, docnos: Sequence[str]) -> Vectors:
+        """Give the stored vectors of some passages: float32[N, dim]; raises DataError for one that is not here."""
+        code = {docno: place for place, docno in enumerate(self.docnos)}
+        missing = [docno for docno in docnos if docno not in code]
+        if missing:
+            raise DataError(
+                f"has no vector for {len(missing):,} of {len(docnos):,} passages, the first is {missing[0]}",
+                path=self._path,
+            )
+        wanted = np.array([code[docno] for docno in docnos], dtype=np.int64)
+        rows = np.empty((len(wanted), self._parts[0].vectors.shape[1]), dtype=np.float32)
+        for part, codes in zip(self._parts, self._codes, strict=True):
+            place = np.minimum(np.searchsorted(codes, wanted), max(len(codes) - 1, 0))
+            here = np.flatnonzero(codes[place] == wanted) if len(codes) else place[:0]
+            rows[here] = part.vectors[place[here]]
+        return rows
 
     def encode(self, topics: Topics) -> Vectors:
         """Give the topics' vectors: float32[Q, dim], rows of length 1."""

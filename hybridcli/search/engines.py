@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -32,6 +32,15 @@ class EncodingEngine(Engine, Protocol):
 
     def encode(self, topics: Topics) -> Vectors:
         """Give the topics' vectors: float32[Q, dim]."""
+        ...
+
+
+@runtime_checkable
+class VectorEngine(EncodingEngine, Protocol):
+    """An engine that gives the vectors it has stored."""
+
+    def vectors_of(self, docnos: Sequence[str]) -> Vectors:
+        """Give passages' vectors: float32[N, dim]."""
         ...
 
 

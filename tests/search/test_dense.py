@@ -11,7 +11,7 @@ import pytest
 from hybridcli.errors import DataError, InterruptedRun, UsageError
 from hybridcli.records import Topics
 from hybridcli.search import dense
-from hybridcli.search.engines import open_engine
+from hybridcli.search.engines import VectorEngine, open_engine
 from hybridcli.search.index import open_index
 from hybridcli.search.models import ModelSpec
 from hybridcli.search.settings import SearchOptions
@@ -89,6 +89,22 @@ def test_shards_give_the_same_run(tmp_path: Path, spec: ModelSpec) -> None:
     for i in (3, 1, 4, 2):
         build(tmp_path / "parts", passages, spec, (i, 4), batch=4)
     assert ask(str(tmp_path / "parts"), queries, depth=20) == whole
+
+
+def test_stored_vectors_are_given_from_any_shard(tmp_path: Path, spec: ModelSpec) -> None:
+    passages = collection(20)
+    whole = open_engine(build(tmp_path / "whole", passages, spec, batch=4))
+    for i in (1, 2, 3):
+        build(tmp_path / "parts", passages, spec, (i, 3), batch=4)
+    parts = open_engine(str(tmp_path / "parts"))
+    assert isinstance(whole, VectorEngine)
+    assert isinstance(parts, VectorEngine)
+    docnos = [passages[at][0] for at in (19, 0, 7, 7)]
+    stored = dict(zip(whole.docnos, np.load(tmp_path / "whole" / "vectors.npy"), strict=True))
+    np.testing.assert_array_equal(whole.vectors_of(docnos), [stored[docno] for docno in docnos])
+    np.testing.assert_array_equal(parts.vectors_of(docnos), whole.vectors_of(docnos))
+    with pytest.raises(DataError, match=r"whole: has no vector for 1 of 2 passages, the first is zz"):
+        whole.vectors_of([docnos[0], "zz"])
 
 
 def test_shards_that_do_not_fit(tmp_path: Path, spec: ModelSpec) -> None:
