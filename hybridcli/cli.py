@@ -2,19 +2,88 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import importlib.util
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperGroup
 
 import hybridcli
 from hybridcli.errors import ClosedPipe, HybridcliError
 from hybridcli.recipe import recordable
 
+# in the order of the pipeline: one module a subcommand, holding a function of the same name
+COMMANDS: tuple[str, ...] = (
+    "window",
+    "map_labels",
+    "label_docs",
+    "index_sparse",
+    "index_dense",
+    "retrieve",
+    "fuse",
+    "oracle",
+    "route",
+    "weigh",
+    "compare",
+    "check",
+)
+RUN_WRITERS = frozenset({"retrieve", "fuse", "oracle", "route", "rerank"})
+
+
+class Commands(Mapping[str, Any]):
+    """The subcommands by name; the module of one is loaded when it is asked for, so that none waits for the others."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in iter(self):
+            raise KeyError(name)
+        module = name.replace("-", "_")
+        function = getattr(importlib.import_module(f"hybridcli.commands.{module}"), module)
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name)(recordable(function, writes_run=module in RUN_WRITERS))
+        return typer.main.get_command(single)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.replace("_", "-") for name in COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+def summary(name: str) -> str:
+    """The first line of a command's docstring, read from its source without loading what it imports."""
+    module = name.replace("-", "_")
+    spec = importlib.util.find_spec(f"hybridcli.commands.{module}")
+    source = cast(Any, spec).loader.get_source(f"hybridcli.commands.{module}")
+    functions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
+    docstring = next(ast.get_docstring(node) for node in functions if node.name == module)
+    return (docstring or "").split("\n")[0]
+
+
+class Group(TyperGroup):
+    """All subcommands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = cast(Any, Commands())
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names in the order of the pipeline."""
+        return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands in help, each with its first line."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary(name)) for name in self.commands])
+
+
 app = typer.Typer(
     name="hybridcli",
+    cls=Group,
     help="Build, fuse, route and compare hybrid (sparse + dense) retrieval runs on standard TREC files.",
     no_args_is_help=True,
     add_completion=False,
@@ -37,29 +106,6 @@ def _root(
     ] = False,
 ) -> None:
     """Build, fuse, route and compare hybrid (sparse + dense) retrieval runs on standard TREC files."""
-
-
-# in the order of the pipeline: one module a subcommand, holding a function of the same name
-COMMANDS: tuple[str, ...] = (
-    "window",
-    "map_labels",
-    "label_docs",
-    "index_sparse",
-    "index_dense",
-    "retrieve",
-    "fuse",
-    "oracle",
-    "route",
-    "weigh",
-    "compare",
-    "check",
-)
-RUN_WRITERS = frozenset({"retrieve", "fuse", "oracle", "route", "rerank"})
-
-for _name in COMMANDS:
-    _module = importlib.import_module(f"hybridcli.commands.{_name}")
-    _command = recordable(getattr(_module, _name), writes_run=_name in RUN_WRITERS)
-    app.command(_name.replace("_", "-"))(_command)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -53,8 +53,10 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
     @functools.wraps(function)
     def command(**options: Any) -> Any:
         recipe, ir_metadata = options.pop("recipe"), options.pop("ir_metadata", False)
-        if not recipe and not ir_metadata:
-            return function(**options)
+        for key, value in options.items():
+            if value == "" or (isinstance(value, list) and "" in value):
+                shown = key.replace("_", "-")
+                raise UsageError(f"{shown} is given as an empty word; is a variable of the shell not set?")
         name = function.__name__.replace("_", "-")
         output = options[next(key for key in MAIN_OUTPUTS if key in signature.parameters)]
         if recipe and output in (None, STDIN):
@@ -78,24 +80,23 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
         )
         for key, text in added.items()
     ]
-    parameters = [p.replace(annotation=_annotation(function, p)) for p in signature.parameters.values()]
+    annotations = inspect.get_annotations(function, eval_str=True)
+    parameters = [p.replace(annotation=annotations[p.name]) for p in signature.parameters.values()]
     command.__signature__ = signature.replace(parameters=[*parameters, *extra])  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in (*parameters, *extra)}
     return command
 
 
-def _annotation(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    return inspect.get_annotations(function, eval_str=True)[parameter.name]
-
-
 @contextlib.contextmanager
 def recording() -> Iterator[Ledger]:
-    """Collect the names of all files opened in the block."""
+    """Collect the names of all files opened in the block; its outputs appear together when it ends well, or not."""
     ledger = Ledger()
     token = LEDGER.set(ledger)
     try:
         yield ledger
+        ledger.appear()
     finally:
+        ledger.drop()
         LEDGER.reset(token)
 
 
