@@ -161,6 +161,18 @@ def test_json_of_check_holds_no_colour(place: Path) -> None:
     )
 
 
+# a command that does nothing but read a table: what typer, numpy and polars take by themselves
+FLOOR = """
+import typer
+app = typer.Typer(add_completion=False)
+@app.command()
+def read(path: str = "a.run"):
+    import numpy, polars
+    polars.read_csv(path, separator=" ", has_header=False)
+app([])
+"""
+
+
 def best(place: Path, *command: str | Path, times: int = 5) -> float:
     """The least CPU time of several calls, in seconds: other work on the machine only adds to it."""
     # as installed: compiled modules may be kept
@@ -177,14 +189,16 @@ def best(place: Path, *command: str | Path, times: int = 5) -> float:
 
 
 @pytest.mark.parametrize(
-    ("args", "bar", "floor"),
+    ("args", "bar", "floor", "factor"),
     [
-        (["--help"], 0.25, "import typer"),
-        (["fuse", "a.run", "b.run"], 0.5, "import typer, numpy, polars; polars.DataFrame()"),
+        (["--help"], 0.25, "import typer", 2.0),
+        (["fuse", "a.run", "b.run"], 0.5, FLOOR, 1.5),
     ],
     ids=["help", "fuse"],
 )
-def test_the_program_starts_at_once(place: Path, args: list[str], bar: float, floor: str) -> None:
+def test_the_program_starts_at_once(
+    place: Path, args: list[str], bar: float, floor: str, factor: float
+) -> None:
     """Within the bar, or on a busy machine within a small factor of what its libraries alone take there."""
     taken = best(place, PROGRAM, *args)
-    assert taken <= bar or taken <= 1.5 * best(place, sys.executable, "-c", floor)
+    assert taken <= bar or taken <= factor * best(place, sys.executable, "-c", floor)
