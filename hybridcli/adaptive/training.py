@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybridcli.adaptive.models import Mask
 from hybridcli.records import Codes, Floats, Ints
@@ -178,18 +177,3 @@ def router(
         return function
 
     return register
-
-
-def shrink(training: Training, rows: NDArray[np.bool_]) -> Training:
-    """The same training with only some of its queries."""
-    kept = np.flatnonzero(rows)
-    return replace(
-        training,
-        inputs=training.inputs.take(kept),
-        curve=training.curve[:, kept],
-        singles=training.singles[:, kept],
-        best_ranks=training.best_ranks[:, kept],
-        importance=training.importance[kept],
-        validation=training.validation[kept],
-        evaluate=lambda weights, some: training.evaluate(weights, kept[some]),
-    )

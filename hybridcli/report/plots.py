@@ -63,8 +63,10 @@ def draw_curve(
             axes.plot(x[order], y[order], marker="o", markersize=3, label=f"rrf_k {rrf_k:g}")
         for name, value in levels:
             axes.axhline(value, linestyle="--", linewidth=0.8, color="0.5")
-            axes.annotate(name, (0.0, value), textcoords="offset points", xytext=(2, 2), fontsize=7)
-        axes.set(xlabel=f"weight of {runs[0]} (the rest: {runs[1]})", ylabel=measure)
+            axes.annotate(
+                name, (1.0, value), textcoords="offset points", xytext=(0, 2), ha="right", fontsize=7
+            )
+        axes.set(xlabel=f"weight of {runs[0]}\n(the rest: {runs[1]})", ylabel=measure)
         if len(distinct) > 1:
             axes.legend()
     else:
