@@ -195,7 +195,7 @@ class RunBatches:
         def parse(block: tuple[bytes, int]) -> Rows:
             return parse_rows(block[0], path, block[1], lenient=self.lenient, negate=self.negate[i])
 
-        for rows in map_ordered(parse, blocks):
+        for rows in map_ordered(parse, blocks, workers=1):  # a thread a run: they do not slow each other down
             if rows.queries and first:
                 self.tags[i], first = rows.tag, False
             self.findings[i].add(rows.findings)

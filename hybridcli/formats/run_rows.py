@@ -154,8 +154,7 @@ def _boundaries(data: bytes, *, comments: bool = True) -> Ints | None:
     ``comments``: a line that begins with ``#`` is a comment, and not plain.
     """
     buffer = np.frombuffer(data, dtype=np.uint8)
-    separates = buffer <= BLANK
-    ends = np.flatnonzero(separates)
+    ends = np.flatnonzero(buffer <= BLANK)
     if len(ends) % 6 or not len(data) or data[-1] != LINE_END:
         return None if len(data) else ends.reshape(0, 6)
     found = buffer[ends]
@@ -163,7 +162,8 @@ def _boundaries(data: bytes, *, comments: bool = True) -> Ints | None:
     plain = (
         (found[5::6] == LINE_END).all()
         and np.count_nonzero(found == BLANK) == 5 * len(table)
-        and not (separates[0] or (separates[1:] & separates[:-1]).any())
+        and buffer[0] > BLANK
+        and (buffer[1:][ends[:-1]] > BLANK).all()  # no column is empty
         and not (comments and b"#" in data and (buffer[np.append(0, table[:-1, 5] + 1)] == HASH).any())
     )
     return table if plain else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -144,11 +145,12 @@ def rewrite_runs(
     def piece(runs: list[Run]) -> list[tuple[Run, bytes]]:
         return [(run, format_run(run)) for run in make(runs)]
 
+    spare = max((os.cpu_count() or 1) - 1, 1)  # one processor is left to the reading
     try:
         pieces = (
             iter([piece(batches.whole())])
             if whole
-            else map_ordered(lambda parts: piece(batches.make(parts)), batches.batches())
+            else map_ordered(lambda parts: piece(batches.make(parts)), batches.batches(), spare)
         )
         with contextlib.ExitStack() as stack:
             share = IN_MEMORY // max(len(outputs), 1)
