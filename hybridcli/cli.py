@@ -29,6 +29,7 @@ COMMANDS: tuple[str, ...] = (
     "oracle",
     "route",
     "weigh",
+    "rerank",
     "compare",
     "check",
 )

@@ -9,7 +9,6 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybridcli.adaptive.pairs import Lists, first_rows
 from hybridcli.adaptive.rerankers import Reranker, Settings
@@ -84,11 +83,6 @@ def cross_score(
 def ideal_scores(lists: Lists, k: int) -> Floats:
     """The grades of the first k candidates: the best order that any re-ranker of them could give."""
     return lists.grades[first_rows(lists.offsets, k)].astype(np.float64)
-
-
-def found_share(lists: Lists, k: int, relevant: NDArray[np.bool_]) -> tuple[int, int]:
-    """(queries with a relevant document among their first k, queries with any relevant document at all)."""
-    return int(lists.first(k).found.sum()), int(relevant.sum())
 
 
 def described(entry: Reranker, settings: Settings) -> dict[str, Any]:

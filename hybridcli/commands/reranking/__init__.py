@@ -1,0 +1,1 @@
+"""What ``rerank`` is made of: reading candidates, evaluating what came out, sweeps."""
