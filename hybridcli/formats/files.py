@@ -13,9 +13,10 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
-from hybridcli.errors import ClosedPipe, DataError, UsageError
+from hybridcli.console import note
+from hybridcli.errors import ClosedPipe, DataError, HybridcliError, UsageError
 
 GZIP_MAGIC = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
@@ -24,11 +25,34 @@ STDIN = "-"
 
 @dataclass
 class Ledger:
-    """What a command opened: names of inputs and outputs in order; ``heads``: bytes to put before an output."""
+    """What a command opened: names of inputs and outputs in order; ``heads``: bytes to put before an output.
+
+    ``staged``: finished outputs, written beside their places. They appear together, when the command ends well.
+    """
 
     inputs: dict[str, None] = field(default_factory=dict)
     outputs: dict[str, None] = field(default_factory=dict)
     heads: dict[str, Callable[[], bytes]] = field(default_factory=dict)
+    staged: list[tuple[Path, Path]] = field(default_factory=list)
+
+    def refuse_clash(self) -> None:
+        """Refuse an output that is also an input, where reading on would be reading what was written."""
+        places = {os.path.realpath(path) for path in self.inputs if path != STDIN}
+        clash = next((path for path in self.outputs if os.path.realpath(path) in places), None)
+        if clash is not None and _is_ordinary(clash):
+            raise UsageError(f"{clash}: is an input of this command; give the output another name")
+
+    def appear(self) -> None:
+        """Put all finished outputs in their places."""
+        while self.staged:
+            _put(*self.staged[0])
+            self.staged.pop(0)
+
+    def drop(self) -> None:
+        """Remove finished outputs that have not appeared: the command failed."""
+        for beside, _ in self.staged:
+            beside.unlink(missing_ok=True)
+        self.staged.clear()
 
 
 LEDGER: contextvars.ContextVar[Ledger | None] = contextvars.ContextVar("ledger", default=None)
@@ -39,13 +63,24 @@ def note_input(path: str) -> None:
     ledger = LEDGER.get()
     if ledger is not None:
         ledger.inputs[path] = None
+        ledger.refuse_clash()
 
 
 def note_output(path: str) -> None:
     """Record an output (an index folder, say) that is written by other means than ``open_output``."""
     ledger = LEDGER.get()
     if ledger is not None:
+        places = {os.path.realpath(known) for known in ledger.outputs}
+        if os.path.realpath(path) in places and _is_ordinary(path):
+            raise UsageError(f"{path}: is given for two outputs; name another file for one")
         ledger.outputs[path] = None
+        ledger.refuse_clash()
+
+
+def _is_ordinary(path: str) -> bool:
+    """Whether a name stands for a file or folder, there or not; neither a device nor a pipe."""
+    place = Path(path)
+    return not place.exists() or place.is_file() or place.is_dir()
 
 
 def head_of(path: str) -> bytes:
@@ -89,9 +124,7 @@ def open_bytes(path: str, *, keep_bom: bool = False) -> Iterator[BinaryIO]:
     note_input(path)
     try:
         with contextlib.ExitStack() as stack:
-            raw: BinaryIO = (
-                sys.stdin.buffer if path == STDIN else cast(BinaryIO, stack.enter_context(open(path, "rb")))
-            )
+            raw = _stdin() if path == STDIN else stack.enter_context(_Source(path))
             stream = io.BufferedReader(cast(io.RawIOBase, raw), 1 << 20)
             stack.callback(stream.detach)
             if stream.peek(2)[:2] == GZIP_MAGIC:
@@ -100,14 +133,45 @@ def open_bytes(path: str, *, keep_bom: bool = False) -> Iterator[BinaryIO]:
             if not keep_bom and stream.peek(3)[:3] == BOM:
                 stream.read(3)
             yield cast(BinaryIO, stream)
-    except FileNotFoundError:
-        raise DataError("no such file", path=name_of(path)) from None
-    except IsADirectoryError:
-        raise DataError("is a folder; a file is needed here", path=name_of(path)) from None
-    except PermissionError:
-        raise DataError("cannot be read: permission denied", path=name_of(path)) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"broken gzip data ({error}); is the file cut short?", path=name_of(path)) from None
+
+
+class _Source(io.FileIO):
+    """A file that is read; whatever goes wrong is a DataError that names it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        try:
+            super().__init__(path, "rb")
+        except OSError as error:
+            raise _unreadable(path, error) from None
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise _unreadable(self._path, error) from None
+
+
+def _unreadable(path: str, error: OSError) -> DataError:
+    if isinstance(error, FileNotFoundError):
+        return DataError("no such file", path=path)
+    if isinstance(error, IsADirectoryError):
+        return DataError("is a folder; a file is needed here", path=path)
+    return DataError(f"cannot be read: {_reason(error)}", path=path)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _stdin() -> BinaryIO:
+    if sys.stdin is None:
+        raise DataError("is closed", path=name_of(STDIN))
+    if sys.stdin.isatty():
+        note("reading from the terminal; end with Ctrl-D")
+    return sys.stdin.buffer
 
 
 def read_bytes(path: str) -> bytes:
@@ -158,22 +222,23 @@ def open_output(path: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _destination(path: str) -> Iterator[BinaryIO]:
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # what a link points to is written, not the link
     if path == STDIN:
-        try:
-            sys.stdout.flush()
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            raise ClosedPipe from None
+        with _stdout() as stream:
+            yield stream
     elif target.is_dir():
         raise UsageError(f"{path}: is a folder; an output file is needed here")
-    elif target.exists() and not target.is_file():
-        with open(target, "wb") as device:  # a pipe or a device such as /dev/null: nothing to rename
-            yield device
+    elif not _is_ordinary(path):
+        with (
+            _written(path),
+            open(path, "wb", buffering=0) as device,
+        ):  # a pipe or /dev/null: nothing to rename
+            stream = io.BufferedWriter(_Sink(device.fileno(), path))
+            yield cast(BinaryIO, stream)
+            stream.flush()
     else:
-        with atomic_file(target) as plain:
-            if target.name.endswith(".gz"):
+        with atomic_file(target, path) as plain:
+            if path.endswith(".gz"):
                 # a fixed time stamp and no name: the same bytes for the same data
                 with gzip.GzipFile(filename="", fileobj=plain, mode="wb", compresslevel=6, mtime=0) as packed:
                     yield cast(BinaryIO, packed)
@@ -182,24 +247,85 @@ def _destination(path: str) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def atomic_file(target: Path) -> Iterator[BinaryIO]:
-    """Write ``target`` under another name beside it; rename only when all went well."""
+def _stdout() -> Iterator[BinaryIO]:
+    if sys.stdout is None:
+        raise HybridcliError("<stdout>: is closed; name an output file")
+    try:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise ClosedPipe from None
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise unwritable("<stdout>", error) from None
+
+
+class _Sink(io.FileIO):
+    """A file that is written; whatever goes wrong names the output it is meant for."""
+
+    def __init__(self, file: Path | int, shown: str) -> None:
+        self._shown = shown
+        super().__init__(file, "wb" if isinstance(file, int) else "xb", closefd=not isinstance(file, int))
+
+    def write(self, data: Any, /) -> int:
+        with _written(self._shown):
+            return super().write(data)
+
+
+@contextlib.contextmanager
+def _written(shown: str) -> Iterator[None]:
+    """Turn what the system refuses in a block that writes into an error that names the output."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise ClosedPipe from None
+    except OSError as error:
+        raise unwritable(shown, error) from None
+
+
+def unwritable(shown: str, error: OSError) -> HybridcliError:
+    """The error of an output that the system does not take: a full disk, say."""
+    return HybridcliError(f"{shown}: cannot be written: {_reason(error)}")
+
+
+@contextlib.contextmanager
+def atomic_file(target: Path, shown: str | None = None) -> Iterator[BinaryIO]:
+    """Write ``target`` under another name beside it; rename only when all went well.
+
+    Within a command, outputs wait for each other: all appear when it ends well, or none. ``shown``: its name in
+    messages.
+    """
+    shown = shown or str(target)
+    if not target.parent.is_dir():
+        raise UsageError(f"{shown}: the folder {Path(shown).parent} does not exist")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise UsageError(f"{shown}: cannot be written: permission denied")
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        stream: IO[bytes] = open(beside, "xb")
-    except FileNotFoundError:
-        raise UsageError(f"{target}: the folder {target.parent} does not exist") from None
+        sink = _Sink(beside, shown)
     except OSError as error:
-        raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
+        raise UsageError(f"{shown}: cannot be written: {_reason(error)}") from None
     try:
-        with stream:
+        with io.BufferedWriter(sink, 1 << 16) as stream:
             yield cast(BinaryIO, stream)
             stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(target)
+            with _written(shown):
+                os.fsync(stream.fileno())
+        ledger = LEDGER.get()
+        if ledger is None:
+            _put(beside, target)
+        else:
+            ledger.staged.append((beside, target))
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def _put(beside: Path, target: Path) -> None:
+    with _written(str(target)):
+        beside.replace(target)
 
 
 def make_folder(path: str) -> Path:
@@ -210,7 +336,7 @@ def make_folder(path: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{path}: cannot be made: {error.strerror}") from None
+        raise UsageError(f"{path}: cannot be made: {_reason(error)}") from None
     return folder
 
 
