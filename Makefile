@@ -235,6 +235,66 @@ study-c: $(C_TABLES)
 	  "http://manikvarma.org/downloads/XC/XMLRepository.html), or NAME/filings/ with inline-XBRL 10-Ks" >&2; exit 2; }
 	@for table in $^; do echo "== $$table"; cat $$table; done
 
+# --- study D: re-rankers trained on the nearest passages of other queries
+D_SETS ?= legalquad-german gerdalir
+D_K ?= 50
+D_MEASURES = $(foreach k,1 10 50 100 1000,-m R@$(k)) -m RR@10 -m nDCG@20
+D_SWEEPS = --sweep k=10,25,50,100 --sweep models=5,15,35,70 --sweep overlap=0,0.3,0.6,0.9 --sweep vote=sum,count \
+  --sweep 'share=0.6 models=15'
+
+# $(1) name  $(2) sparse index  $(3) dense index  $(4) topics  $(5) qrels  $(6) groups, if any
+define STUDY_D
+runs/study-d/$(1)/bm25.run: $(2)/meta.json $(4)
+runs/study-d/$(1)/dense.run: $(3)/meta.json $(4)
+runs/study-d/$(1)/bm25.run runs/study-d/$(1)/dense.run: runs/study-d/$(1)/%.run:
+	@mkdir -p $$(@D)
+	$(HYBRIDCLI) retrieve $$(<D) $(4) --depth 1000 --tag $$* -o $$@
+
+runs/study-d/$(1)/rrf.run: runs/study-d/$(1)/bm25.run runs/study-d/$(1)/dense.run
+	$(HYBRIDCLI) fuse $$^ --method rrf --tag rrf -o $$@
+
+runs/study-d/$(1)/logistic.run runs/study-d/$(1)/svr.txt: RERANK = $(HYBRIDCLI) rerank runs/study-d/$(1)/dense.run -k $(D_K) \
+  --index $(3) --topics $(4) --qrels $(5) $(if $(6),--groups $(6)) --seed $(SEED) $(D_MEASURES)
+runs/study-d/$(1)/logistic.run: runs/study-d/$(1)/dense.run $(5) $(6)
+	$$(RERANK) --model logistic -o $$@ > $$(@D)/logistic.txt
+
+# cells that are finished stay in svr.cells: after an interrupt the same make goes on from them
+runs/study-d/$(1)/svr.txt: $(foreach run,dense bm25 rrf logistic,runs/study-d/$(1)/$(run).run) $(5) $(6)
+	@test $$(@D)/svr.cells -nt $$< || rm -f $$(@D)/svr.cells
+	$$(RERANK) --model svr $$(foreach run,bm25 rrf logistic,--against $$(@D)/$$(run).run) $(D_SWEEPS) \
+	  --work $$(@D)/svr.cells -o $$(@D)/svr.run > $$@
+endef
+
+# documents, topics and qrels as they come.  $(1) name  $(2) documents  $(3) topics  $(4) qrels
+define STUDY_D_DATA
+runs/study-d/$(1)/bm25.index/meta.json: $(2) | $(VENV)/.dense
+	@mkdir -p runs/study-d/$(1)
+	$(HYBRIDCLI) index-sparse $(2) -o $$(@D)
+
+runs/study-d/$(1)/dense.index/meta.json: $(2) | $(VENV)/.dense
+	@mkdir -p runs/study-d/$(1)
+	$(HYBRIDCLI) index-dense $(2) -o $$(@D) --model $(MODEL)
+
+$(call STUDY_D,$(1),runs/study-d/$(1)/bm25.index,runs/study-d/$(1)/dense.index,$(3),$(4))
+endef
+
+ifdef DATA
+D_FOUND := $(foreach set,$(D_SETS),$(if $(call found,$(DATA)/$(set)/docs.jsonl),$(set)))
+$(foreach set,$(D_FOUND),$(eval $(call STUDY_D_DATA,$(set),$(call found,$(DATA)/$(set)/docs.jsonl),$(call found,$(DATA)/$(set)/topics.tsv),$(call found,$(DATA)/$(set)/qrels.txt))))
+else
+D_FOUND := demo
+qrels/demo/window.qrels: qrels/demo/reference.qrels ;
+$(eval $(call STUDY_D,demo,runs/demo/bm25.index,runs/demo/dense.index,runs/demo/topics.tsv,qrels/demo/window.qrels,qrels/demo/groups.tsv))
+endif
+D_TABLES = $(patsubst %,runs/study-d/%/svr.txt,$(D_FOUND))
+
+## study-d: bagged SVRs re-rank the nearest passages, against their bound (the demo, or DATA=dir)
+study-d: $(D_TABLES)
+	@test -n "$(D_TABLES)" || { echo "no data set for study D in $(DATA): put there NAME/docs.jsonl (id, text)," \
+	  "NAME/topics.tsv, NAME/qrels.txt and name it in D_SETS ($(D_SETS)); GerDaLIR:" \
+	  "https://github.com/lavis-nlp/GerDaLIR" >&2; exit 2; }
+	@for table in $^; do echo "== $$table"; cat $$table; done
+
 # ---------------------------------------------------------------- tests
 ## test: the fast lane: no network, no torch, under 3 minutes after install
 test: $(VENV)/.dev
@@ -254,4 +314,4 @@ lint: $(VENV)/.dev
 clean:
 	git clean -fdXq runs qrels
 
-.PHONY: help install install-lucene demo finder study-a study-c test test-slow lint clean
+.PHONY: help install install-lucene demo finder study-a study-c study-d test test-slow lint clean
