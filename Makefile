@@ -94,6 +94,20 @@ runs/$(1)/oracle.txt: runs/$(1)/bm25.run runs/$(1)/dense.run qrels/$(1)/referenc
 	$(HYBRIDCLI) oracle runs/$(1)/bm25.run runs/$(1)/dense.run $(call JUDGED,$(1)) $(A_MEASURES) --grid 0.05 \
 	  --seed $(SEED) --curve runs/$(1)/curve.tsv --plot runs/$(1)/curve.svg --weights-out runs/$(1)/oracle.weights > $$@
 
+# routers, each judged on companies that its training has not seen, then the study's decision rule
+runs/$(1)/routed/report.json: runs/$(1)/bm25.run runs/$(1)/dense.run qrels/$(1)/reference.qrels
+	@mkdir -p $$(@D)
+	$(HYBRIDCLI) route runs/$(1)/bm25.run runs/$(1)/dense.run $(call JUDGED,$(1)) $(A_MEASURES) --router all \
+	  --topics runs/$(1)/topics.tsv --categories qrels/$(1)/categories.tsv --index runs/$(1)/dense.index \
+	  --folds 5 --repeats $(REPEATS) --seed $(SEED) --work runs/$(1)/routed.work --out-dir $$(@D) > $$(@D)/table.txt
+
+runs/$(1)/routed/table.txt: runs/$(1)/routed/report.json ;
+
+runs/$(1)/routers.txt: runs/$(1)/routed/report.json
+	$(HYBRIDCLI) compare $(ROUTERS:%=--values runs/$(1)/routed/%.values) $(call JUDGED,$(1)) $(A_MEASURES) \
+	  $(foreach router,$(filter-out equal tuned category,$(ROUTERS)),--planned '$(router)>equal') \
+	  --test bootstrap --correction bonferroni --seed $(SEED) -o $$@
+
 # the effect of the encoder's limit: the same encoder on uncut units and, by its best window, on windows
 runs/$(1)/units.jsonl: $(4) | $(VENV)/.dense
 	@mkdir -p runs/$(1) qrels/$(1)
@@ -136,7 +150,9 @@ FUSED = bm25 dense alpha-0.5 rrf
 UNIT_RUNS = units-bm25 best-window-bm25 units-dense best-window-dense
 CARRIED_RUNS = bm25 carried-bm25 dense carried-dense
 JUDGED = --qrels qrels/$(1)/reference.qrels --groups qrels/$(1)/groups.tsv
-STUDY_A = $(patsubst %,runs/$(1)/%.txt,compare oracle units carried sensitivity)
+ROUTERS = equal tuned category heuristic forest ridge
+REPEATS ?= 20
+STUDY_A = $(patsubst %,runs/$(1)/%.txt,compare oracle routed/table routers units carried sensitivity)
 
 DEMO_FILINGS := $(wildcard fixtures/filings/*)
 $(eval $(call PIPELINE,demo,fixtures/filings,fixtures/queries.jsonl,$(DEMO_FILINGS)))
@@ -188,11 +204,15 @@ runs/study-c/$(1)/fused/.done: runs/study-c/$(1)/bm25.run runs/study-c/$(1)/dens
 	$(HYBRIDCLI) fuse $$^ --all -o $$(@D)
 	@touch $$@
 
-runs/study-c/$(1)/compare.txt: runs/study-c/$(1)/fused/.done $(6) $(7)
-	$(HYBRIDCLI) compare $$(<D)/../bm25.run $$(<D)/../dense.run $$(<D)/*.run --qrels $(6) $(C_MEASURES) \
+# are the two lists different enough to be fused?
+runs/study-c/$(1)/lists.txt: runs/study-c/$(1)/bm25.run runs/study-c/$(1)/dense.run $(6) $(7)
+	$(HYBRIDCLI) compare $$(filter %.run,$$^) --qrels $(6) -m nDCG@10 --agreement --depth $(CANDIDATES) \
+	  $(if $(7),--groups $(7)) --seed $(SEED) -o $$@
+
+runs/study-c/$(1)/cells.txt: runs/study-c/$(1)/fused/.done runs/study-c/$(1)/bm25.run runs/study-c/$(1)/dense.run $(6) $(7)
+	$(HYBRIDCLI) compare $$(filter %.run,$$^) $$(<D)/*.run --qrels $(6) $(C_MEASURES) \
 	  --doc-slices $$(@D)/slices.tsv --ranking --folds 5 --baseline best:bm25,dense --test t --correction holm \
-	  --agreement --depth $(CANDIDATES) $(if $(7),--groups $(7)) --seed $(SEED) --report $$@ -o $$(@D)/compare.json \
-	  --format json
+	  $(if $(7),--groups $(7)) --seed $(SEED) --report $$(@D)/cells.json -o $$@
 endef
 
 # Inline XBRL as labels: a window is a topic, the concepts of its facts are its labels; every second filing is a
@@ -226,7 +246,7 @@ else
 C_FILINGS := demo
 $(eval $(call FACTS,demo,$(DEMO_FILINGS)))
 endif
-C_TABLES = $(patsubst %,runs/study-c/%/compare.txt,$(C_LABELS) $(C_FILINGS))
+C_TABLES = $(foreach set,$(C_LABELS) $(C_FILINGS),runs/study-c/$(set)/lists.txt runs/study-c/$(set)/cells.txt)
 
 ## study-c: labels as documents, every method x normalisation (the demo's XBRL concepts, or DATA=dir)
 study-c: $(C_TABLES)
@@ -304,6 +324,12 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.slow
 	$(BIN)/python -m pytest -q -m slow
 
+## bench-engines: time, memory and size of the engines on 300,000 windows (WINDOWS=, TOPICS=)
+WINDOWS ?= 300000
+TOPICS ?= 5000
+bench-engines: $(VENV)/.slow
+	$(BIN)/python -m tests.bench.engines --windows $(WINDOWS) --topics $(TOPICS)
+
 ## lint: ruff and mypy
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -314,4 +340,4 @@ lint: $(VENV)/.dev
 clean:
 	git clean -fdXq runs qrels
 
-.PHONY: help install install-lucene demo finder study-a study-c study-d test test-slow lint clean
+.PHONY: bench-engines help install install-lucene demo finder study-a study-c study-d test test-slow lint clean
