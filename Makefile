@@ -234,7 +234,11 @@ runs/study-c/$(1)/labels.jsonl: runs/study-c/$(1)/train.jsonl runs/study-c/$(1)/
 runs/study-c/$(1)/groups.tsv: runs/study-c/$(1)/test.qrels
 	awk '!seen[$$$$1]++ { split($$$$1, part, ":"); print $$$$1 "\t" part[1] }' $$< > $$@
 
-$(call STUDY_C,$(1),runs/study-c/$(1)/labels.jsonl,runs/study-c/$(1)/train.jsonl,runs/study-c/$(1)/train.qrels,runs/study-c/$(1)/test.jsonl,runs/study-c/$(1)/test.qrels,runs/study-c/$(1)/groups.tsv)
+# a window without facts has no labels to be found
+runs/study-c/$(1)/topics.jsonl: runs/study-c/$(1)/test.qrels runs/study-c/$(1)/test.jsonl
+	awk 'NR == FNR { judged[$$$$1]; next } { split($$$$0, part, "\""); if (part[4] in judged) print }' $$^ > $$@
+
+$(call STUDY_C,$(1),runs/study-c/$(1)/labels.jsonl,runs/study-c/$(1)/train.jsonl,runs/study-c/$(1)/train.qrels,runs/study-c/$(1)/topics.jsonl,runs/study-c/$(1)/test.qrels,runs/study-c/$(1)/groups.tsv)
 endef
 
 ifdef DATA
