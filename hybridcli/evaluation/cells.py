@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Cells:
     """All parts, the ranking over their distinct cells, and what cells were left out as repeats of another.
 
     ``names``: of the ranked cells, ``MEASURE SLICE``. ``alike``: systems with the same value on every query of
-    every cell, in groups of two or more.
+    every cell, in groups of two or more; they are ranked as one of ``systems`` different ones and share its ranks.
     """
 
     labels: list[str]
@@ -40,6 +40,7 @@ class Cells:
     names: list[str]
     repeats: dict[str, str]
     alike: list[list[str]]
+    systems: int
     folds: int | None
 
 
@@ -73,14 +74,21 @@ def make_cells(
     values = np.concatenate([part.means for part in found], axis=1)
     names = [f"{measure} {part.name}" for part in found for measure in first.measures]
     kept, repeats = distinct_cells(values)
+    alike = _alike(first.labels, [scores for scores, _, _ in parts.values()])
+    stands_for = {label: group[0] for group in alike for label in group}
+    chosen = [at for at, label in enumerate(first.labels) if stands_for.get(label, label) == label]
+    place = {first.labels[at]: row for row, at in enumerate(chosen)}
+    ranking = rank_systems(values[np.ix_(chosen, kept)], how.level)
+    ranks = ranking.ranks[[place[stands_for.get(label, label)] for label in first.labels]]
     return Cells(
         first.labels,
         first.measures,
         found,
-        rank_systems(values[:, kept], how.level),
+        replace(ranking, ranks=ranks),
         [names[at] for at in kept],
         {names[at]: names[of] for at, of in repeats.items()},
-        _alike(first.labels, [scores for scores, _, _ in parts.values()]),
+        alike,
+        len(chosen),
         folds,
     )
 

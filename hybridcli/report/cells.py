@@ -28,13 +28,13 @@ def cell_notes(cells: Cells, ranks_only: Collection[str]) -> list[str]:
     ranking = cells.ranking
     means = ranking.means[ranking.order]
     winner = cells.labels[ranking.order[0]]
-    near = int((means < means[0] + ranking.critical).sum()) - 1
+    near = int((means < means[0] + ranking.critical).sum()) - 1 - _same_as_winner(cells)
     notes = [
         f"winner rule: the lowest mean rank over {len(cells.names)} cells (measure x slice of documents): {winner}; "
         f"{near} other systems are within Nemenyi's critical difference of it ({ranking.critical:.2f} ranks)"
     ]
     if ranking.chi2 is not None and ranking.p is not None:
-        freedom = len(cells.labels) - 1
+        freedom = cells.systems - 1
         text = f"Friedman chi2({freedom}) = {ranking.chi2:.2f}, p {_p(ranking.p)}"
         if ranking.f is not None and ranking.p_f is not None:
             below = freedom * (len(cells.names) - 1)
@@ -55,8 +55,14 @@ def cell_notes(cells: Cells, ranks_only: Collection[str]) -> list[str]:
         )
     if cells.alike:
         groups = "; ".join(" = ".join(group) for group in cells.alike)
-        notes.append(f"the same value on every query of every cell: {groups}")
+        notes.append(f"the same value on every query of every cell, ranked as one system: {groups}")
     return notes
+
+
+def _same_as_winner(cells: Cells) -> int:
+    """Number of systems that are the winner under another name."""
+    winner = cells.labels[cells.ranking.order[0]]
+    return sum(len(group) - 1 for group in cells.alike if winner in group)
 
 
 def _p(value: float) -> str:
@@ -76,8 +82,8 @@ def _against(cells: Cells, label: str) -> list[Comparison]:
 def _ranking_table(cells: Cells, shown: dict[str, str]) -> Table:
     first = cells.parts[0]
     base = first.comparisons[0].pair.right if first.comparisons else None
-    columns = [Column("system"), Column("mean rank", "value"), Column("from-to")]
-    title = f"Ranking over {len(cells.names)} cells"
+    columns = [Column("system"), Column("rank", "value"), Column("from-to")]
+    title = f"Mean ranks of {cells.systems} different systems over {len(cells.names)} cells, and the span of their ranks"
     if base is not None:
         title += (
             f"; compared to {base}: cells better/undecided/worse, and the difference on {cells.measures[0]}, "
