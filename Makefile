@@ -334,6 +334,12 @@ TOPICS ?= 5000
 bench-engines: $(VENV)/.slow
 	$(BIN)/python -m tests.bench.engines --windows $(WINDOWS) --topics $(TOPICS)
 
+## bench: the speed bars: fuse against ranx and polars on 14 million lines, compare against pytrec_eval, kernels
+bench: $(VENV)/.slow
+	$(BIN)/python -m tests.bench.kernels
+	$(BIN)/python -m tests.bench.evaluate
+	$(BIN)/python -m tests.bench.fuse --ranx
+
 ## lint: ruff and mypy
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -344,4 +350,4 @@ lint: $(VENV)/.dev
 clean:
 	git clean -fdXq runs qrels
 
-.PHONY: bench-engines help install install-lucene demo finder study-a study-c study-d test test-slow lint clean
+.PHONY: bench-engines help install install-lucene demo finder study-a study-c study-d test test-slow bench lint clean

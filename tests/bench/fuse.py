@@ -79,7 +79,8 @@ def write_runs(folder: Path, queries: int, depth: int, seed: int = 0) -> None:
 def measure(command: list[str], folder: Path) -> tuple[float, float, float]:
     """Run a process; give its seconds on the clock, of processor time, and its peak memory in GB."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if os.waitstatus_to_exitcode(status):
         raise SystemExit(f"failed: {command}")
