@@ -16,7 +16,7 @@ from hybridcli.formats.tables import read_ids
 from hybridcli.formats.vectors import read_vectors
 from hybridcli.options import Devices, MilvusCollection, MilvusUri, ModelName
 from hybridcli.search import ann, dense
-from hybridcli.search.milvus import place_of
+from hybridcli.search.milvus_server import place_of
 from hybridcli.search.models import ModelSpec
 
 

@@ -16,6 +16,7 @@ from hybridcli.errors import DataError
 from hybridcli.records import Run, Topics
 from hybridcli.search import ann
 from hybridcli.search.encoding import (
+    JOURNAL,
     Encoded,
     Loss,
     Workspace,
@@ -35,7 +36,8 @@ from hybridcli.search.index import (
     write_docnos,
 )
 from hybridcli.search.milvus import ENGINE as MILVUS
-from hybridcli.search.milvus import Place, store_vectors
+from hybridcli.search.milvus import require_kind, store_vectors
+from hybridcli.search.milvus_server import Place
 from hybridcli.search.models import ModelSpec, Vectors, absolute, load_encoder, unit_rows
 from hybridcli.search.queries import PROBE_FILE, TopicEncoder, probe_of
 from hybridcli.search.ranking import Ranking, Scores, best, collect_run
@@ -72,10 +74,7 @@ def build(
     Interrupted or killed, the same call goes on where it stood; the finished index is the same to the byte.
     """
     place = shard_path(path, how.shard)
-    if how.place is not None:
-        how.place.require_free(path)
-    if how.shard[1] == 1:
-        require_free(Path(path))
+    _require_place(path, how)
     count = survey(source())
     encoder = load_encoder(spec, how.devices)
     batch = how.batch or encoder.batch
@@ -89,6 +88,9 @@ def build(
     make_shard_folder(path, how.shard)
     require_free(Path(place))
     dim = spec.dim or encoder.dim
+    ann.settled(
+        how.ann, dict(how.ann_values), count // how.shard[1], dim
+    )  # fails now, not after the encoding
     task = {"model": asdict(spec), "batch": batch, "shard": list(how.shard)}
     folder = Path(place).with_name(f".{Path(place).name}.part")
     workspace = Workspace(folder, task, dim)
@@ -100,8 +102,19 @@ def build(
         _assemble(place, folder, encoded, options, how, probe_of(encoder, spec))
     finally:
         workspace.close()
-    shutil.rmtree(folder)
+        if not (folder / JOURNAL).stat().st_size:  # nothing in it to go on from
+            shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     return encoded.loss, encoder.max_length
+
+
+def _require_place(path: str, how: BuildOptions) -> None:
+    """Refuse a place that is taken before the long work begins."""
+    if how.place is not None:
+        require_kind(how.ann)
+        how.place.require_free(path)
+    if how.shard[1] == 1:
+        require_free(Path(path))
 
 
 def _assemble(
@@ -144,8 +157,7 @@ def build_from_vectors(
     path: str, docnos: Sequence[str], vectors: Vectors, model: ModelSpec | None, how: BuildOptions
 ) -> None:
     """Index vectors made elsewhere (float[N, dim], a row a docno); ``model`` encodes queries, if it is known."""
-    if how.place is not None:
-        how.place.require_free(path)
+    _require_place(path, how)
     if vectors.ndim != 2 or len(vectors) != len(docnos):
         raise DataError(
             f"found vectors of shape {vectors.shape} for {len(docnos)} docnos; one row a docno is needed"

@@ -1,44 +1,36 @@
 """Milvus, for collections that one machine does not hold: Milvus Lite, a server or a cluster, by the same calls.
 
-The index folder then holds only where the collection is and how topics are prepared. Credentials come from the
-environment: MILVUS_TOKEN (or USER:PASSWORD in it), MILVUS_SERVER_PEM for the certificate of a TLS server.
+The index folder then holds only where the collection is and how topics are prepared; see ``milvus_server`` for the
+connection. Milvus Lite counts BM25's document frequencies for each of its segments.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import json
-import logging
-import os
-import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
-from hybridcli.console import note, track
-from hybridcli.errors import DataError, HybridcliError, MissingComponentError, UsageError
+from hybridcli.console import track
+from hybridcli.errors import DataError, UsageError
 from hybridcli.records import Run, Topics
 from hybridcli.search import ann
-from hybridcli.search.index import META, Index, finish_index, new_index, require_free
+from hybridcli.search.index import Index, finish_index, new_index, require_free
+from hybridcli.search.milvus_server import ROWS, Piece, Place, connected, place_of, progress_of, send
 from hybridcli.search.models import Vectors
 from hybridcli.search.queries import TopicEncoder
 from hybridcli.search.settings import SearchOptions, SparseSettings
 
 ENGINE = "milvus"
-ROWS = 500  # of one upsert: below the 64 MB of a message also with the longest texts
 LONGEST = 65_535  # bytes of a text field
 LONGEST_DOCNO = 512
 MOST = 16_384  # hits that a server gives for a query
 MARGIN = 32
 QUERIES = 100  # of one request
-OLDEST = (2, 5)  # the first version with BM25
 TEXT_ANALYZER = {"tokenizer": "standard", "filter": ["lowercase"]}
 # kind of ``ann.KINDS`` → (Milvus' index type, its parameters by ours, its search parameters by ours)
 KINDS: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
@@ -47,84 +39,6 @@ KINDS: dict[str, tuple[str, dict[str, str], dict[str, str]]] = {
     "ivf": ("IVF_FLAT", {"lists": "nlist"}, {"probes": "nprobe"}),
     "ivfpq": ("IVF_PQ", {"lists": "nlist", "bytes": "m"}, {"probes": "nprobe"}),
 }
-
-Piece = tuple[str, list[dict[str, Any]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A collection of a server. ``uri``: http(s)://HOST:PORT, or a Milvus Lite file ending in .db."""
-
-    uri: str
-    collection: str
-
-    def __post_init__(self) -> None:
-        if "@" in self.uri:
-            raise UsageError(
-                "--uri must not hold a password; put it into the environment variable MILVUS_TOKEN"
-            )
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,254}", self.collection):
-            raise UsageError(f"--collection {self.collection!r}: letters, digits and _ are allowed")
-
-    def require_free(self, path: str) -> None:
-        """Refuse a collection that is there already, unless the index at ``path``, or an interrupted run, made it."""
-        with connected(self.uri) as client:
-            if client.has_collection(self.collection) and not self._is_ours(path):
-                raise UsageError(
-                    f"{self.uri} has a collection {self.collection} already; it is left alone, choose another name"
-                )
-
-    def _is_ours(self, path: str) -> bool:
-        if progress_of(path).exists():
-            return True
-        try:
-            options = json.loads((Path(path) / META).read_bytes())["options"]
-        except (OSError, ValueError, KeyError):
-            return False
-        return (options.get("uri"), options.get("collection_name")) == (self.uri, self.collection)
-
-
-def place_of(uri: str | None, collection: str | None) -> Place:
-    """The place that a command line names."""
-    if uri is None or collection is None:
-        raise UsageError("--engine milvus needs --uri and --collection")
-    return Place(uri, collection)
-
-
-def progress_of(path: str) -> Path:
-    """Where the progress of sending to the collection of the index at ``path`` is kept."""
-    return Path(path).with_name(f".{Path(path).name}.sent")
-
-
-@contextmanager
-def connected(uri: str) -> Iterator[Any]:
-    """Give a client; turn what goes wrong with the server into a line a person can act on."""
-    try:
-        import pymilvus
-    except ImportError:
-        raise MissingComponentError(
-            "--engine milvus needs pymilvus", "pip install 'hybridcli[milvus]'"
-        ) from None
-    logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it would print each error with its traceback
-    pem = os.environ.get("MILVUS_SERVER_PEM")
-    more = {"server_pem_path": pem, "secure": True} if pem else {}
-    try:
-        client = pymilvus.MilvusClient(uri, token=os.environ.get("MILVUS_TOKEN", ""), timeout=20, **more)
-        try:
-            _require_version(uri, str(client.get_server_version()))
-            yield client
-        finally:
-            client.close()
-    except pymilvus.MilvusException as error:
-        reason = str(error.message).splitlines()[0]
-        raise HybridcliError(f"Milvus at {uri}: {reason}") from None
-
-
-def _require_version(uri: str, version: str) -> None:
-    found = re.search(r"(\d+)\.(\d+)", version)
-    if found and (int(found[1]), int(found[2])) < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        raise DataError(f"has version {version}; {oldest} or newer is needed (BM25)", path=f"Milvus at {uri}")
 
 
 def build_index(path: str, passages: Iterable[tuple[str, str]], settings: SparseSettings) -> int:
@@ -138,7 +52,7 @@ def build_index(path: str, passages: Iterable[tuple[str, str]], settings: Sparse
     task["analyzer"] = analyzer
     with connected(place.uri) as client:
         schema, indexes = _sparse_schema(client, analyzer, k1, b)
-        count = _send(
+        count = send(
             client,
             place,
             progress_of(path),
@@ -203,14 +117,18 @@ def _text_pieces(passages: Iterable[tuple[str, str]]) -> Iterator[Piece]:
         yield digest.hexdigest(), [{"docno": docno, "text": text} for docno, text in piece]
 
 
+def require_kind(kind: str) -> None:
+    """Refuse a kind of index that Milvus does not have."""
+    if kind not in KINDS:
+        raise UsageError(f"--ann {kind}: Milvus has {', '.join(KINDS)}")
+
+
 def store_vectors(
     place: Place, path: str, docnos: Sequence[str], vectors: Vectors, kind: str, values: Mapping[str, int]
 ) -> dict[str, Any]:
     """Send vectors (float32[N, dim]) to a collection; give the options to store in the index folder."""
     from pymilvus import DataType
 
-    if kind not in KINDS:
-        raise UsageError(f"--ann {kind}: Milvus has {', '.join(KINDS)}")
     name, parameters, _ = KINDS[kind]
     dim = int(vectors.shape[1])
     task = {"kind": "dense", "uri": place.uri, "collection_name": place.collection, "dim": dim}
@@ -222,7 +140,7 @@ def store_vectors(
         indexes = client.prepare_index_params()
         chosen = {theirs: values[ours] for ours, theirs in parameters.items()}
         indexes.add_index("vector", index_type=name, metric_type="IP", params=_nested(chosen))
-        _send(
+        send(
             client,
             place,
             progress_of(path),
@@ -241,60 +159,6 @@ def _vector_pieces(docnos: Sequence[str], vectors: Vectors) -> Iterator[Piece]:
         names, rows = docnos[start : start + ROWS], np.asarray(vectors[start : start + ROWS])
         digest = hashlib.sha256("\n".join(names).encode() + rows.tobytes()).hexdigest()
         yield digest, [{"docno": name, "vector": row} for name, row in zip(names, rows, strict=True)]
-
-
-def _send(
-    client: Any,
-    place: Place,
-    progress: Path,
-    task: dict[str, Any],
-    create: Callable[[], object],
-    pieces: Iterable[Piece],
-) -> int:
-    """Upsert pieces of rows, going on after those that an interrupted run has sent; give the number of rows.
-
-    A piece that was sent but not noted is sent again: an upsert of the same rows changes nothing.
-    """
-    progress.mkdir(exist_ok=True)
-    with open(progress / "sent.jsonl", "a+", encoding="utf-8") as journal:
-        try:
-            fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"{progress}: another process is working on this index") from None
-        journal.seek(0)
-        lines = journal.read().splitlines()
-        head = json.dumps(task)
-        if not lines or lines[0] != head or not client.has_collection(place.collection):
-            lines = []
-            journal.truncate(0)
-            client.drop_collection(place.collection)
-            create()
-            print(head, file=journal, flush=True)
-        done = lines[1:]
-        if done:
-            note(f"going on after {len(done)} pieces of an interrupted run")
-        try:
-            count = _upsert(client, place.collection, pieces, done, journal)
-        except DataError:  # wrong passages: leave nothing of them
-            client.drop_collection(place.collection)
-            shutil.rmtree(progress)
-            raise
-        client.flush(place.collection)
-        return count
-
-
-def _upsert(client: Any, collection: str, pieces: Iterable[Piece], done: list[str], journal: IO[str]) -> int:
-    count, at = 0, 0
-    for digest, rows in track(pieces, f"sending ({ROWS} rows each)"):
-        count += len(rows)
-        if at < len(done) and done[at] == digest:
-            at += 1
-            continue
-        if at < len(done):
-            raise DataError("the passages have changed since the run that was interrupted; start again")
-        client.upsert(collection, rows)
-        print(digest, file=journal, flush=True)
-    return count
 
 
 class MilvusEngine:

@@ -16,9 +16,9 @@ import pytest
 
 from hybridcli.errors import DataError, HybridcliError, MissingComponentError, UsageError
 from hybridcli.records import Topics
-from hybridcli.search import dense, milvus
+from hybridcli.search import dense, milvus, milvus_server
 from hybridcli.search.engines import build_sparse, open_engine
-from hybridcli.search.milvus import Place, place_of
+from hybridcli.search.milvus_server import Place, place_of
 from hybridcli.search.models import ModelSpec
 from hybridcli.search.settings import SearchOptions, SparseSettings
 from tests.search.models import WORDS, make_static_model
@@ -208,9 +208,9 @@ def test_passages_that_do_not_fit(tmp_path: Path, uri: str, passage: tuple[str, 
 
 def test_an_old_server() -> None:
     with pytest.raises(DataError, match=r"Milvus at u: has version v2\.4\.9; 2\.5 or newer is needed"):
-        milvus._require_version("u", "v2.4.9")
-    milvus._require_version("u", "2.6.0")
-    milvus._require_version("u", "milvus_lite-3.2.2")
+        milvus_server._require_version("u", "v2.4.9")
+    milvus_server._require_version("u", "2.6.0")
+    milvus_server._require_version("u", "milvus_lite-3.2.2")
 
 
 def test_places() -> None:
