@@ -29,6 +29,7 @@ COMMANDS: tuple[str, ...] = (
     "oracle",
     "route",
     "weigh",
+    "sweep",
     "rerank",
     "compare",
     "check",

@@ -41,6 +41,9 @@ FILES = {
     "b.run": "q1 Q0 d2:0:0 1 0.5 b\nq2 Q0 d1:0:0 1 0.75 b\nq2 Q0 d2:0:0 2 0.25 b\n",
     "qrels.txt": "q1 0 d1:0:0 1\nq2 0 d2:0:0 1\n",
     "groups.tsv": "q1\tA\nq2\tB\n",
+    "report.json": '{"schema": "hybridcli/route/1", "runs": ["a", "b"], "grid": "step 0.5", "forced": [], "n": 2, '
+    '"measures": ["RR"], "rows": [{"router": "tuned", "measure": "RR", "value": 0.5, "deviation": null}], '
+    '"choices": {"tuned": {"counts": [["0.5,0.5", 3], ["1,0", 1]], "ties": 1}}, "folds": 4, "repeats": 1, "seed": 0}\n',
     "router.json": '{"schema": "hybridcli/router/1", "router": "tuned", "tags": ["a", "b"], "depth": null, '
     '"features": [], "words": {}, "state": {"weights": [0.25, 0.75]}}\n',
 }
@@ -55,6 +58,7 @@ BAD = {
     "qrels.txt": "q9 0 d1\n",
     "groups.tsv": "no tab here\n",
     "router.json": "{broken\n",
+    "report.json": "{broken\n",
 }
 CALLS = {
     "window": "docs.jsonl -o OUT",
@@ -68,6 +72,7 @@ CALLS = {
     "route": "a.run b.run --topics topics.tsv --qrels qrels.txt --groups groups.tsv --router equal "
     "--folds 2 --repeats 1 -o OUT",
     "weigh": "router.json a.run b.run -o OUT",
+    "sweep": "report.json --format tsv -o OUT",
     "compare": "a.run b.run --qrels qrels.txt --groups groups.tsv --format tsv -o OUT",
     "check": "a.run --fix -o OUT",
     "rerank": "a.run --index dense.index --topics topics.tsv --qrels qrels.txt --groups groups.tsv --folds 2 "
