@@ -181,6 +181,133 @@ study-a: $(call STUDY_A,$(if $(DATA),finder,demo))
 # a file that may be compressed: the name as it is there
 found = $(firstword $(wildcard $(1) $(1).gz))
 
+# --- study B: does a static embedding add anything?
+# retrievers are bm25, dense (MODEL), static-a and static-b; the grid file says what is tuned on what
+B_GRID ?= fixtures/study-b.tsv
+B_STATIC_A ?= --model wordllama
+B_STATIC_B ?= --model wordllama --dim 64
+B_FOLDS ?= 10
+B_RETRIEVERS := bm25 dense static-a static-b
+B_LINES := $(shell awk -F'\t' '/^(table|cell)/ { print $$1 ":" $$2 ":" $$3 }' $(B_GRID) | tr ' ' ',')
+b_names = $(foreach line,$(filter $(1):%,$(B_LINES)),$(word 2,$(subst :, ,$(line))))
+b_of = $(subst $(comma), ,$(lastword $(subst :, ,$(filter $(1):$(2):%,$(B_LINES)))))
+b_options = $(shell awk -F'\t' '$$1 == "$(1)" && $$2 == "$(2)" { print $(3) }' $(B_GRID))
+comma := ,
+# complete rankings are written as runs; collections too large for that: EXHAUSTIVE=1 scores them again for each table
+b_lists = $(if $(EXHAUSTIVE),$(2:%=runs/study-b/$(1)/%.index),$(2:%=runs/study-b/$(1)/%.run))
+
+# a line of the grid file as a file that changes when the line does: finished cells stay as the grid grows
+runs/study-b/grid/%: FORCE
+	@mkdir -p $(@D)
+	@awk -F'\t' '$$1 ":" $$2 == "$*"' $(B_GRID) | cmp -s - $@ || awk -F'\t' '$$1 ":" $$2 == "$*"' $(B_GRID) > $@
+
+# $(1) collection  $(2) its documents  $(3) its topics
+define STUDY_B_COLLECTION
+runs/study-b/$(1)/bm25.index/meta.json: $(2) | $(VENV)/.dense
+	@mkdir -p runs/study-b/$(1)
+	$(HYBRIDCLI) index-sparse $(2) -o $$(@D)
+
+runs/study-b/$(1)/dense.index/meta.json: OPTIONS = --model $(MODEL)
+runs/study-b/$(1)/static-a.index/meta.json: OPTIONS = $(B_STATIC_A)
+runs/study-b/$(1)/static-b.index/meta.json: OPTIONS = $(B_STATIC_B)
+$(foreach name,dense static-a static-b,runs/study-b/$(1)/$(name).index/meta.json): $(2) | $(VENV)/.dense
+	@mkdir -p runs/study-b/$(1)
+	$(HYBRIDCLI) index-dense $(2) -o $$(@D) $$(OPTIONS)
+
+$(B_RETRIEVERS:%=runs/study-b/$(1)/%.run): runs/study-b/$(1)/%.run: runs/study-b/$(1)/%.index/meta.json $(3)
+	$(HYBRIDCLI) retrieve $$(<D) $(3) --depth 1000000 --tag $$* -o $$@
+endef
+
+# $(1) data set  $(2) its collection  $(3) its topics  $(4) its qrels: four columns
+define STUDY_B_SET
+$(foreach table,$(call b_names,table),$(eval runs/study-b/tables/$(1)/$(table).npz: $(if $(EXHAUSTIVE),$(patsubst %,runs/study-b/$(2)/%.index/meta.json,$(call b_of,table,$(table))),$(call b_lists,$(2),$(call b_of,table,$(table))))))
+$(foreach cell,$(call b_names,cell),$(eval runs/study-b/cells/$(1)/$(cell).values: runs/study-b/tables/$(1)/$(call b_of,cell,$(cell)).npz))
+
+runs/study-b/tables/$(1)/%.npz: runs/study-b/grid/table\:% $(4)
+	@mkdir -p $$(@D)
+	$(HYBRIDCLI) oracle $$(call b_lists,$(2),$$(call b_of,table,$$*)) --qrels $(4) -m RR --table-out $$@ \
+	  $(if $(EXHAUSTIVE),--exhaustive --topics $(3)) $$(call b_options,table,$$*,$$$$4 " " $$$$5) --seed $(SEED) > $$(@D)/$$*.txt
+
+runs/study-b/cells/$(1)/%.values: runs/study-b/grid/cell\:% $(4)
+	@mkdir -p $$(@D)
+	$(HYBRIDCLI) route $$(filter %.npz,$$^) --tables --qrels $(4) -m RR --router tuned --validation 0 --folds $(B_FOLDS) \
+	  $$(call b_options,table,$$(call b_of,cell,$$*),$$$$4) $$(call b_options,cell,$$*,$$$$4) --seed $(SEED) \
+	  --out-dir $$(@D)/$$* > $$(@D)/$$*.txt
+	@cp $$(@D)/$$*/tuned.values $$@
+
+# the study's own comparison, against the tuned weights: training-selected single run, static forced in, each run
+runs/study-b/$(1).txt: $(patsubst %,runs/study-b/cells/$(1)/%.values,tuned single forced tuned-b forced-b bm25 dense static-a)
+	$(HYBRIDCLI) compare $$(^:%=--values %) --qrels $(4) -m RR --baseline tuned --seed $(SEED) -o $$@
+endef
+
+ifdef DATA
+B_BEIR := $(patsubst $(DATA)/%/corpus.jsonl,%,$(patsubst %.gz,%,$(wildcard $(DATA)/*/corpus.jsonl $(DATA)/*/corpus.jsonl.gz)))
+B_PLAIN := $(patsubst $(DATA)/%/docs.jsonl,%,$(patsubst %.gz,%,$(wildcard $(DATA)/*/docs.jsonl $(DATA)/*/docs.jsonl.gz)))
+B_SETS ?= $(B_BEIR) $(B_PLAIN)
+b_docs = $(if $(filter $(1),$(B_BEIR)),$(DATA)/$(1),$(call found,$(DATA)/$(1)/docs.jsonl))
+b_topics = $(if $(filter $(1),$(B_BEIR)),$(DATA)/$(1),$(call found,$(DATA)/$(1)/topics.tsv))
+b_qrels = $(if $(filter $(1),$(B_BEIR)),$(call found,$(DATA)/$(1)/qrels/test.tsv),$(call found,$(DATA)/$(1)/qrels.txt))
+# BEIR's three columns become four, so that the sets can be put together
+$(foreach set,$(B_SETS),$(eval qrels/study-b/$(set).qrels: $(call b_qrels,$(set))))
+$(B_SETS:%=qrels/study-b/%.qrels):
+	@mkdir -p $(@D)
+	gzip -cdf $< | awk '$$1 == "query-id" { beir = 1; next } { print beir ? $$1 " 0 " $$2 " " $$3 : $$0 }' > $@
+$(foreach set,$(B_SETS),$(eval $(call STUDY_B_COLLECTION,$(set),$(call b_docs,$(set)),$(call b_topics,$(set)))))
+$(foreach set,$(B_SETS),$(eval $(call STUDY_B_SET,$(set),$(set),$(call b_topics,$(set)),qrels/study-b/$(set).qrels)))
+else
+# the demo's sectors as data sets: questions of one sector each, over the windows of all filings
+B_SETS := air cover devices food tools water
+$(B_SETS:%=qrels/study-b/%.qrels): qrels/study-b/%.qrels: fixtures/sectors.tsv qrels/demo/reference.qrels
+	@mkdir -p $(@D)
+	awk 'NR == FNR { sector[$$1] = $$2; next } sector[$$1] == "$*"' $< qrels/demo/window.qrels > $@
+$(eval $(call STUDY_B_COLLECTION,demo,runs/demo/windows.jsonl,runs/demo/topics.tsv))
+runs/study-b/demo/bm25.index/meta.json runs/study-b/demo/dense.index/meta.json: runs/study-b/demo/%.index/meta.json: runs/demo/%.index/meta.json
+	@mkdir -p $(@D)
+	cp -r $(<D)/. $(@D)
+$(foreach set,$(B_SETS),$(eval $(call STUDY_B_SET,$(set),demo,runs/demo/topics.tsv,qrels/study-b/$(set).qrels)))
+endif
+
+# all sets together: weights chosen on all sets but one, and the cells side by side
+B_TABLES = $(B_SETS:%=runs/study-b/%.txt)
+B_CELLS = $(foreach set,$(B_SETS),$(patsubst %,runs/study-b/cells/$(set)/%.values,$(call b_names,cell)))
+runs/study-b/all.qrels: $(B_SETS:%=qrels/study-b/%.qrels)
+	cat $^ > $@
+
+runs/study-b/sets.tsv: $(B_SETS:%=qrels/study-b/%.qrels)
+	awk '{ set = FILENAME; sub(/.*\//, "", set); sub(/\.qrels$$/, "", set) } !seen[$$1]++ { print $$1 "\t" set }' $^ > $@
+
+LODO := tuned forced
+runs/study-b/lodo/tuned.values runs/study-b/lodo/forced.values: runs/study-b/lodo/%.values: runs/study-b/all.qrels runs/study-b/sets.tsv $(B_SETS:%=runs/study-b/tables/%/a.npz)
+	@mkdir -p $(@D)
+	$(HYBRIDCLI) route $(filter %.npz,$^) --tables --qrels $< --groups runs/study-b/sets.tsv --leave-one-group-out -m RR \
+	  --router tuned --validation 0 $(call b_options,table,a,$$4) $(call b_options,cell,$*,$$4) --seed $(SEED) \
+	  --out-dir $(@D)/$* > $(@D)/$*.txt
+	@cp $(@D)/$*/tuned.values $@
+
+runs/study-b/pooled/%.values: $(B_SETS:%=runs/study-b/cells/%/tuned.values) $(B_SETS:%=runs/study-b/cells/%/single.values)
+	@mkdir -p $(@D)
+	cat $(filter %/$*.values,$^) > $@
+
+runs/study-b/lodo.txt: runs/study-b/pooled/tuned.values runs/study-b/pooled/single.values $(LODO:%=runs/study-b/lodo/%.values)
+	cat $(LODO:%=runs/study-b/lodo/%.txt) > $@
+	$(foreach name,$(LODO),cp runs/study-b/lodo/$(name).values runs/study-b/pooled/lodo-$(name).values &&) true
+	$(HYBRIDCLI) compare $(patsubst %,--values runs/study-b/pooled/%.values,tuned single $(LODO:%=lodo-%)) \
+	  --qrels runs/study-b/all.qrels -m RR --slices set=runs/study-b/sets.tsv --baseline tuned --seed $(SEED) >> $@
+
+runs/study-b/sweep.txt: $(B_CELLS)
+	$(HYBRIDCLI) sweep $(B_CELLS:%.values=%/report.json) -o $@
+
+## study-b: does a static embedding add anything (the demo's sectors, or DATA=dir of data sets; EXHAUSTIVE=1)
+study-b: $(if $(B_SETS),$(B_TABLES) runs/study-b/lodo.txt runs/study-b/sweep.txt)
+	@test -n "$(B_SETS)" || { echo "no data set for study B in $(DATA): put there NAME/corpus.jsonl, NAME/queries.jsonl and" \
+	  "NAME/qrels/test.tsv (BEIR's form), or NAME/docs.jsonl, topics.tsv and qrels.txt. MTEB-NL on huggingface.co:" \
+	  "clips/mteb-nl-news-articles-ret, clips/mteb-nl-vabb-ret, clips/mteb-nl-opentender-ret, and the Dutch parts of" \
+	  "PaDaS-Lab/webfaq-retrieval and mteb/WikipediaRetrievalMultilingual" >&2; exit 2; }
+	@for table in $^; do echo "== $$table"; cat $$table; done
+
+.PRECIOUS: runs/study-b/grid/%
+FORCE:
+
 # --- study C: labels as documents, every method x normalisation
 CANDIDATES ?= 128
 C_MEASURES = $(foreach k,1 5 10,-m nDCG@$(k)) $(foreach k,1 5 10,-m P@$(k))
@@ -350,4 +477,4 @@ lint: $(VENV)/.dev
 clean:
 	git clean -fdXq runs qrels
 
-.PHONY: bench-engines help install install-lucene demo finder study-a study-c study-d test test-slow bench lint clean
+.PHONY: bench-engines help install install-lucene demo finder study-a study-b study-c study-d test test-slow bench lint clean
