@@ -61,19 +61,20 @@ def cross_score(
 ) -> Iterator[Floats | None]:
     """Score every fold's candidates by a re-ranker fitted on the other folds; yield None after each cell.
 
-    ``folds``: int32[repeats, Q] (``adaptive.folds``). Gives float64[repeats, rows of the first k] at last. What is
-    random depends on seed, repeat, fold and the re-ranker's name only. Cells found in ``done`` are taken from
-    there, finished ones put there.
+    ``folds``: int32[repeats, Q] (``adaptive.folds``); -1: neither learned from nor scored (NaN). Gives
+    float64[repeats, rows of the first k] at last. What is random depends on seed, repeat, fold and the re-ranker's
+    name only. Cells found in ``done`` are taken from there, finished ones put there.
     """
     queries = np.repeat(np.arange(len(lists.offsets) - 1), np.diff(lists.first(settings.k).offsets))
     scores = np.full((len(folds), len(queries)), np.nan)
     for repeat, fold_of in enumerate(folds):
         for fold in range(int(fold_of.max()) + 1):
             key = cell_key(entry, settings, repeat, fold)
-            held, rest = np.flatnonzero(fold_of == fold), np.flatnonzero(fold_of != fold)
+            held, rest = fold_of == fold, (fold_of != fold) & (fold_of >= 0)
             if key not in done:
                 rng = np.random.default_rng([seed, repeat, fold, crc32(entry.name.encode())])
-                found = score_held_out(lists.take(rest), lists.take(held), entry, settings, rng)
+                training, test = (lists.take(np.flatnonzero(rows)) for rows in (rest, held))
+                found = score_held_out(training, test, entry, settings, rng)
                 done[key] = {"scores": found.tolist()}
             scores[repeat, fold_of[queries] == fold] = done[key]["scores"]
             yield None
