@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from hybridcli.errors import DataError
 from hybridcli.formats.files import name_of, read_lines
 
 Row = dict[str, Any]
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def read_rows(path: str) -> Iterator[tuple[int, Row]]:
@@ -25,7 +27,8 @@ def rows_of(lines: Iterable[tuple[int, str]], path: str) -> Iterator[tuple[int, 
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"not JSON ({error})", path=name_of(path), line=number) from None
+            hint = "; one JSON object a line is needed" if line.lstrip()[0] in "{[" else ""
+            raise DataError(f"not JSON ({error}){hint}", path=name_of(path), line=number) from None
         if not isinstance(row, dict):
             found = type(row).__name__
             raise DataError(
@@ -56,6 +59,11 @@ def checked_id(value: str, what: str, path: str, line: int | None) -> str:
         raise DataError(f"{what} {problem}", path=name_of(path), line=line)
     if whole(value) != value:
         raise DataError(f"{what} {value!r} holds half a surrogate pair", path=name_of(path), line=line)
+    if CONTROL.search(value):
+        raise DataError(f"{what} {value!r} holds a control character", path=name_of(path), line=line)
+    if what == "qid" and value.startswith("#"):
+        problem = f"qid {value} begins with '#', which makes a comment of every line of a run or qrels file"
+        raise DataError(problem, path=name_of(path), line=line)
     return value
 
 

@@ -24,6 +24,7 @@ FIELDS: dict[str, type] = {
     "heading": str,
 }
 KINDS = ("table", "text")
+GAP = 1 << 20  # characters of a unit in no window, all blanks, beyond which the file must be damaged
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -59,17 +60,40 @@ def window_of(row: Row, path: str, line: int) -> Window:
 def read_document_windows(path: str) -> Iterator[Window]:
     """Yield the windows of a file whose documents' texts are to be rebuilt.
 
-    Raises DataError, besides what ``read_windows`` refuses, when a document's windows do not stand together.
+    Raises DataError, besides what ``read_windows`` refuses, for a window given twice, and when the windows of a
+    document or unit do not stand together, in reading order, without a gap of more than ``GAP`` characters.
     """
-    seen: set[str] = set()
-    doc = None
-    for window in read_windows(path):
-        if window.doc != doc:
-            doc = window.doc
-            if doc in seen:
-                problem = f"windows of document {doc} stand apart; keep a document's windows in reading order"
-                raise DataError(problem, path=name_of(path))
-            seen.add(doc)
+    ids: set[str] = set()
+    docs: set[str] = set()
+    units: set[int] = set()
+    previous: Window | None = None
+    for line, row in read_rows(path):
+        window = window_of(row, path, line)
+        problem = f"window {window.id} is given twice" if window.id in ids else None
+        if previous is None or window.doc != previous.doc:
+            if window.doc in docs:
+                problem = problem or f"windows of document {window.doc} stand apart"
+            docs.add(window.doc)
+            units.clear()
+            previous = None
+        if previous is None or window.unit != previous.unit:
+            if window.unit in units:
+                problem = problem or f"windows of document {window.doc}, unit {window.unit} stand apart"
+            units.add(window.unit)
+            reached = 0
+        else:
+            reached = previous.char_end
+            if window.char_start < previous.char_start:
+                problem = problem or f"window {window.id} begins before the one above it"
+        if window.char_start - reached > GAP:
+            problem = (
+                problem or f"{window.char_start - reached:,} characters before window {window.id} are missing"
+            )
+        if problem is not None:
+            whole_file = "; give every window once, a document's together and in reading order"
+            raise DataError(problem + whole_file, path=name_of(path), line=line)
+        ids.add(window.id)
+        previous = window
         yield window
 
 
@@ -81,6 +105,8 @@ def _problem_of(row: Row) -> str | None:
             return f"{field} is {row[field]!r:.60}; {'a text' if kind is str else 'an integer'} is needed"
     if row["kind"] not in KINDS:
         return f"kind is {row['kind']!r}; it must be one of {', '.join(KINDS)}"
+    if row["unit"] < 0:
+        return f"unit is {row['unit']}; a number from 0 is needed"
     if not 0 <= row["start"] < row["end"]:
         return f"words {row['start']} to {row['end']} are no range"
     if not 0 <= row["char_start"] < row["char_end"] <= row["char_start"] + len(row["contents"]):

@@ -148,7 +148,8 @@ def test_windows_that_stand_apart(cli: Cli, place: Path) -> None:
     result = map_labels(cli)
     assert result.code == 1
     assert result.err == (
-        "hybridcli: w.jsonl: windows of document doc stand apart; keep a document's windows in reading order\n"
+        "hybridcli: w.jsonl:3: windows of document doc stand apart; give every window once, a document's together "
+        "and in reading order\n"
     )
 
 

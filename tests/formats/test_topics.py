@@ -35,7 +35,7 @@ WEB = '<topics task="x">\n<topic number="1" type="faceted">\n<query>obama family
     [
         ("001\twhat is\ta fee?\r\n\n1\t x \n01\ty", {"001": "what is\ta fee?", "1": "x", "01": "y"}),
         ("\ufeffq1\tcafé", {"q1": "café"}),
-        ("#1\tnot a comment", {"#1": "not a comment"}),
+        ("1#\tnot a comment\nq#1\t#x", {"1#": "not a comment", "q#1": "#x"}),
         ('{"qid": "1", "text": "a"}\n{"_id": 2, "query": "b"}\n{"id": "3", "title": "c"}',
          {"1": "a", "2": "b", "3": "c"}),
         (TREC, {"301": "International Organized Crime", "302": "AT&T"}),
@@ -65,6 +65,9 @@ def test_beir_folder_and_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ("1\ta\n1\tb", ":2: qid 1 is given twice (first on line 1)"),
         ("a b\tc", ":1: qid 'a b' holds a blank"),
         ("\ttext", ":1: qid is empty"),
+        ("1\ta\n#2\tb", ":2: qid #2 begins with '#', which makes a comment of every line"),
+        ('{"qid": "#2", "text": "b"}', ":1: qid #2 begins with '#'"),
+        ("q\0\ta", ":1: qid 'q\\x00' holds a control character"),
         ('{"text": "a"}', ":1: no qid: one of qid, _id, id, query_id is needed"),
         ('{"qid": "1"}', ":1: no text: one of text, query, title, contents is needed"),
         ("<top>\n<num> 1\n<title> a\n", ":1: <top> stands inside another topic, or is never closed"),
