@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hybridcli.errors import DataError, UsageError
+from hybridcli.errors import DataError, HybridcliError, UsageError
 
 FORMAT = "hybridcli-index"
 VERSION = 1
@@ -41,22 +41,44 @@ class Index:
         return (self.path / DOCNOS).read_text(encoding="utf-8").split("\n")[:-1]
 
 
+class Options(dict[str, Any]):
+    """The options of an index as read; one that is not there is a DataError that names the file."""
+
+    def __init__(self, options: dict[str, Any], path: str) -> None:
+        super().__init__(options)
+        self._path = path
+
+    def __missing__(self, name: str) -> Any:
+        raise DataError(f"misses the option {name}; build the index again", path=self._path)
+
+
 def require_free(target: Path) -> None:
     """Refuse a place that holds anything but an index of ours (which will be replaced) or an empty folder."""
     if not target.parent.is_dir():
         raise UsageError(f"{target}: the folder {target.parent} does not exist")
-    if target.is_file():
+    if str(target) == "-":
+        raise UsageError("an index is a folder: it cannot go to stdout, name a folder")
+    if target.exists() and not target.is_dir():
         raise UsageError(f"{target}: is a file; an index is a folder, choose another name")
-    if target.is_dir() and any(target.iterdir()) and _read_format(target) != FORMAT:
+    if not target.is_dir() or not any(target.iterdir()):
+        return
+    meta = _read_meta(target)
+    if meta.get("format") != FORMAT:
         raise UsageError(f"{target}: is a folder that holds no index; it is left alone, choose another name")
+    own = {META, *meta.get("files", ())}
+    files = (file.relative_to(target).as_posix() for file in target.rglob("*") if file.is_file())
+    foreign = sorted(set(files) - own)
+    if foreign:
+        problem = f"holds {foreign[0]}, which is not of the index and would be lost; move it, or choose another name"
+        raise UsageError(f"{target}: {problem}")
 
 
-def _read_format(folder: Path) -> object:
+def _read_meta(folder: Path) -> dict[str, Any]:
     try:
         meta = json.loads((folder / META).read_bytes())
     except (OSError, ValueError):
-        return None
-    return meta.get("format") if isinstance(meta, dict) else None
+        return {}
+    return meta if isinstance(meta, dict) else {}
 
 
 @contextlib.contextmanager
@@ -100,13 +122,25 @@ def finish_index(built: Path, path: str, *, engine: str, documents: int, options
         os.fsync(stream.fileno())
     target = Path(path)
     require_free(target)
-    if target.is_dir() and any(target.iterdir()):  # an index of ours: swap, then drop the old one
-        old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
-        target.rename(old)
-        built.rename(target)
-        shutil.rmtree(old)
-    else:
-        built.rename(target)
+    try:
+        if target.is_dir() and any(target.iterdir()):  # an index of ours: swap, then drop the old one
+            old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
+            target.rename(old)
+            try:
+                built.rename(target)
+            except OSError:
+                if not target.exists():
+                    old.rename(target)
+                raise
+            finally:  # should another command have put its index here meanwhile, that one stays
+                shutil.rmtree(old, ignore_errors=True)
+        else:
+            built.rename(target)
+    except OSError as error:
+        problem = (
+            f"{target}: cannot be put in its place ({error.strerror}); does another command write it too?"
+        )
+        raise HybridcliError(problem) from None
 
 
 def digest(file: Path) -> str:
@@ -195,7 +229,9 @@ def open_index(path: str) -> Index:
             path=meta_path,
         )
     try:
-        index = Index(folder, str(meta["engine"]), int(meta["documents"]), dict(meta["options"]))
+        index = Index(
+            folder, str(meta["engine"]), int(meta["documents"]), Options(meta["options"], meta_path)
+        )
         files = {
             str(name): (int(entry["bytes"]), str(entry["sha256"])) for name, entry in meta["files"].items()
         }

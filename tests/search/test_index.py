@@ -59,6 +59,28 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
         make(tmp_path / "photos", "a")
 
 
+def test_a_file_of_someone_else_in_an_index_is_not_lost(tmp_path: Path) -> None:
+    (make(tmp_path / "i", "a") / "bm25.run").write_text("x")
+    with pytest.raises(UsageError, match=r"holds bm25\.run, which is not of the index and would be lost"):
+        make(tmp_path / "i", "b")
+    assert (tmp_path / "i" / "bm25.run").read_text() == "x"
+    assert open_index(str(tmp_path / "i")).docnos() == ["a"]
+
+
+def test_a_place_that_another_command_took_meanwhile(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no index"), new_index(str(tmp_path / "i")) as folder:
+        (tmp_path / "i").mkdir()
+        (tmp_path / "i" / "x").write_text("x")
+        finish_index(folder, str(tmp_path / "i"), engine="e", documents=0, options={})
+    assert [path.name for path in tmp_path.iterdir()] == ["i"]
+
+
+def test_an_option_that_is_not_there_names_the_file(tmp_path: Path) -> None:
+    index = open_index(str(make(tmp_path / "i", "a")))
+    with pytest.raises(DataError, match=r"meta\.json: misses the option analyzer; build the index again"):
+        index.options["analyzer"]
+
+
 def test_an_empty_folder_is_used(tmp_path: Path) -> None:
     (tmp_path / "i").mkdir()
     assert open_index(str(make(tmp_path / "i", "a"))).documents == 1
