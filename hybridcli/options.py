@@ -14,7 +14,7 @@ RunFiles = Annotated[
     list[str], typer.Argument(metavar="RUN...", help="TREC run files; '-' is stdin, gzip is found by itself.")
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", help="Seed of everything random; the same seed, the same bytes.")
+    int, typer.Option("--seed", min=0, help="Seed of everything random; the same seed, the same bytes.")
 ]
 Lenient = Annotated[
     bool,

@@ -148,9 +148,12 @@ def map_labels(
 
 def _thresholds(text: str | None) -> list[int]:
     try:
-        return [int(number) for number in text.split(",")] if text is not None else []
+        thresholds = [int(number) for number in text.split(",")] if text is not None else []
     except ValueError:
-        raise UsageError(f"--audit takes words such as 256,512, found {text!r}") from None
+        thresholds = [0]
+    if any(number < 1 for number in thresholds):
+        raise UsageError(f"--audit takes words such as 256,512, found {text!r}")
+    return thresholds
 
 
 def _check(
@@ -166,6 +169,8 @@ def _check(
     if strict and failed:
         shown = ", ".join(f"{label.qid} {label.reference} ({label.reason})" for label in failed[:5])
         raise DataError(f"unresolved references: {len(failed)}: {shown}", path=name_of(references))
+    if len(failed) == len(labels):
+        warn("no reference was found in the windows: the qrels are empty")
     if missing:
         warn(
             f"documents that queries name and that have no windows: {len(missing)}: {', '.join(missing[:5])}"

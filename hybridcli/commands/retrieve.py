@@ -6,8 +6,10 @@ import re
 from dataclasses import replace
 from typing import Annotated
 
+import numpy as np
 import typer
 
+from hybridcli.console import warn
 from hybridcli.errors import UsageError
 from hybridcli.formats.files import note_input
 from hybridcli.formats.runs import write_run
@@ -15,6 +17,7 @@ from hybridcli.formats.tables import read_ids
 from hybridcli.formats.topics import read_topics
 from hybridcli.formats.vectors import read_vectors
 from hybridcli.options import Devices, MilvusUri, ModelName, Output
+from hybridcli.records import Run, Topics
 from hybridcli.search.engines import open_engine
 from hybridcli.search.settings import SearchOptions
 
@@ -83,7 +86,19 @@ def retrieve(
     )
     engine = open_engine(index, options)
     run = engine.search(queries, depth)
+    _report_empty(queries, run)
     write_run(run if tag is None else replace(run, tag=tag), output)
+
+
+def _report_empty(queries: Topics, run: Run) -> None:
+    """Say which topics are not in the run: nothing was found for them."""
+    found = {qid for qid, count in zip(run.queries, np.diff(run.offsets), strict=True) if count}
+    empty = [qid for qid in queries.qids if qid not in found]
+    if not queries.qids:
+        warn("there are no topics: the run is empty")
+    elif empty:
+        named = ", ".join(empty[:5]) + (" …" if len(empty) > 5 else "")
+        warn(f"no document was found for {len(empty):,} of {len(queries.qids):,} topics: {named}")
 
 
 def _rm3(text: str) -> tuple[int, int, float]:

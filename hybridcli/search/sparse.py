@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hybridcli.console import track
+from hybridcli.console import track, warn
 from hybridcli.errors import DataError
 from hybridcli.records import Run, Topics
 from hybridcli.search.analysis import ALPHANUMERIC, Analyzer, stopwords_of
@@ -39,6 +39,8 @@ def build_index(path: str, passages: Iterable[tuple[str, str]], settings: Sparse
         docnos.append(docno)
         documents.append(array("i", [vocabulary.setdefault(term, len(vocabulary)) for term in terms(text)]))
     order = sorted_order(docnos)
+    if not vocabulary:
+        warn(f"no term in {len(docnos):,} passages: a search in this index will find nothing")
     options = {"k1": k1, "b": b, "variant": "lucene", "analyzer": asdict(analyzer), "terms": len(vocabulary)}
     with new_index(path) as folder:
         write_docnos(folder, [docnos[place] for place in order])
