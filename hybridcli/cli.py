@@ -6,6 +6,7 @@ import ast
 import importlib
 import importlib.util
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, cast
@@ -130,8 +131,32 @@ def main(argv: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         print("hybridcli: interrupted", file=sys.stderr)
         return 130
+    except OSError as error:  # what no reader or writer names: a folder that is closed, a full /tmp
+        place = "" if error.filename is None else f"{error.filename}: "
+        print(f"hybridcli: {place}{(error.strerror or str(error)).lower()}", file=sys.stderr)
+        return 1
+    except MemoryError:
+        print("hybridcli: out of memory; give it less at once, or more memory", file=sys.stderr)
+        return 1
+
+
+def _terminated(number: int, frame: object) -> None:
+    """End as a shell reports a signal, after everything half-written has been removed."""
+    sys.exit(128 + number)
 
 
 def run() -> None:
     """Entry point of the ``hybridcli`` script."""
-    sys.exit(main())
+    if sys.stderr is None:  # closed by the caller: without this, what is said would be printed among the data
+        sys.stderr = open(os.devnull, "w")
+    signal.signal(signal.SIGTERM, _terminated)
+    code = main()
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError) and code == 0:
+            print(f"hybridcli: <stdout>: cannot be written: {error.strerror}", file=sys.stderr)
+            code = 1
+    sys.exit(code)

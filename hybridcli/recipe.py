@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 
 import hybridcli
-from hybridcli.errors import DataError, UsageError
+from hybridcli.errors import DataError, HybridcliError, UsageError
 from hybridcli.formats.files import LEDGER, STDIN, Ledger, read_bytes, write_text
 
 SCHEMA = "hybridcli/recipe/1"
@@ -64,7 +64,10 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
         with recording() as ledger:
             if ir_metadata and output is not None:
                 ledger.heads[output] = lambda: ir_metadata_head(name, options, ledger)
-            result = function(**options)
+            try:
+                result = function(**options)
+            except EOFError as error:  # which typer would take for Ctrl-C
+                raise HybridcliError(f"an input ends too early ({error}); is a file cut short?") from None
         if recipe:
             write_text(f"{output}.recipe.json", json.dumps(document(name, options, ledger), indent=1) + "\n")
         return result

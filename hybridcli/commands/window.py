@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -131,9 +132,9 @@ def window(
 
 def _require_output_outside(docs: list[str], output: str) -> None:
     """Refuse to write windows among the documents, where the next run would read them as documents."""
-    place = Path(output).resolve()
+    place = Path(os.path.realpath(output))
     for folder in docs:
-        if output != STDIN and Path(folder).resolve() in place.parents:
+        if output != STDIN and Path(os.path.realpath(folder)) in place.parents and Path(folder).is_dir():
             raise UsageError(f"{output} would lie among the documents of {folder}; write it elsewhere")
 
 

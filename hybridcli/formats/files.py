@@ -223,10 +223,12 @@ def open_output(path: str) -> Iterator[BinaryIO]:
 @contextlib.contextmanager
 def _destination(path: str) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))  # what a link points to is written, not the link
+    with _written(path):
+        is_folder = target.is_dir()
     if path == STDIN:
         with _stdout() as stream:
             yield stream
-    elif target.is_dir():
+    elif is_folder:
         raise UsageError(f"{path}: is a folder; an output file is needed here")
     elif not _is_ordinary(path):
         with (
