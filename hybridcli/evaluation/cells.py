@@ -78,7 +78,7 @@ def make_cells(
     stands_for = {label: group[0] for group in alike for label in group}
     chosen = [at for at, label in enumerate(first.labels) if stands_for.get(label, label) == label]
     place = {first.labels[at]: row for row, at in enumerate(chosen)}
-    ranking = rank_systems(values[np.ix_(chosen, kept)], how.level)
+    ranking = rank_systems(values[chosen][:, kept], how.level)
     ranks = ranking.ranks[[place[stands_for.get(label, label)] for label in first.labels]]
     return Cells(
         first.labels,
