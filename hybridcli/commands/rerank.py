@@ -155,11 +155,11 @@ def rerank(
     if train_topics is not None and train_qrels is not None:
         training = training_lists(source, train_topics, train_qrels, train_run, texts, settings.k)
         rng = np.random.default_rng([seed])
-        found = [(settings, score_held_out(training, lists, entry, settings, rng)[None, :])]
+        scores = {settings: score_held_out(training, lists, entry, settings, rng)[None, :]}
         protocol = f"trained on {len(training.offsets) - 1:,} queries of {train_topics}, none of which is a test topic"
     else:
         parts = draw_folds(whole, texts, is_judged, judged, of_query, entry, folds, repeats, seed)
-        found = score_all(lists, parts, entry, [settings, *swept], seed, work)
+        scores = score_all(lists, parts, entry, [settings, *swept], seed, work)
         count = int(parts.max()) + 1
         protocol = (
             f"{count} folds of {'groups' if groups else 'queries'}, {len(parts)} repeats, seed {seed}: every query is "
@@ -186,12 +186,11 @@ def rerank(
         "seed": seed,
         "replicates": replicates,
         "notes": data_notes(is_judged, whole, judged, settings, repeats, output),
-        **reached(judge, whole, others, lists, [*labels, label], *found[0]),
-        "sensitivity": sensitivity(judge, whole, lists, [cell for cell in found if cell[0] in swept]),
+        **reached(judge, whole, others, lists, [*labels, label], settings, scores[settings]),
+        "sensitivity": sensitivity(judge, whole, lists, [(cell, scores[cell]) for cell in swept]),
     }
     if output is not None:
-        scores = found[0][1].mean(axis=0)
-        write_run(reorder(whole, settings.k, scores, tag or model), output)
+        write_run(reorder(whole, settings.k, scores[settings].mean(axis=0), tag or model), output)
     if output != "-":
         write_text("-", render_document(document, form))
 

@@ -91,6 +91,7 @@ def test_sweeps_stay_within_the_bound_and_keep_finished_cells(cli: Cli, place: P
         *((k, 3, 0.3) for k in (1, 3, 6)),
         *((6, models, overlap) for models in (1, 3) for overlap in (0.0, 0.3)),
     }
+    assert len(rows) == 6 * 7  # six settings, those of several sweeps once, on seven measures
     assert all(row["mean"] <= row["bound"] + 1e-12 for row in rows)
     assert all(row["mean"] <= row["found"] + 1e-12 for row in rows if row["measure"] == "R@1")
     size = Path("cells").stat().st_size

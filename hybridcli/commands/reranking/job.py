@@ -77,7 +77,7 @@ def draw_folds(
 
 def score_all(
     lists: Lists, parts: Codes, entry: Reranker, every: Sequence[Settings], seed: int, work: str | None
-) -> list[tuple[Settings, Floats]]:
+) -> dict[Settings, Floats]:
     """Score with all settings in all folds, showing progress; an interrupt says how to go on."""
     pairs = lists.pairs
     task = fingerprint(
@@ -85,7 +85,8 @@ def score_all(
     )
     cells: Cells = {} if work is None else CellFile(work, task)
     try:
-        found = []
+        every = list(dict.fromkeys(every))
+        found = {}
         total = len(every) * len(parts) * (int(parts.max()) + 1) + len(every)
         steps = (
             (settings, step)
@@ -94,7 +95,7 @@ def score_all(
         )
         for settings, step in track(steps, entry.name, total):
             if step is not None:
-                found.append((settings, step))
+                found[settings] = step
         return found
     except KeyboardInterrupt:
         how = (
