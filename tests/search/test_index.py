@@ -68,10 +68,11 @@ def test_a_file_of_someone_else_in_an_index_is_not_lost(tmp_path: Path) -> None:
 
 
 def test_a_place_that_another_command_took_meanwhile(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no index"), new_index(str(tmp_path / "i")) as folder:
+    with new_index(str(tmp_path / "i")) as folder:
         (tmp_path / "i").mkdir()
         (tmp_path / "i" / "x").write_text("x")
-        finish_index(folder, str(tmp_path / "i"), engine="e", documents=0, options={})
+        with pytest.raises(UsageError, match="holds no index"):
+            finish_index(folder, str(tmp_path / "i"), engine="e", documents=0, options={})
     assert [path.name for path in tmp_path.iterdir()] == ["i"]
 
 
