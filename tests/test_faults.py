@@ -185,3 +185,61 @@ def test_stopped_work_leaves_nothing(place: Path, number: int) -> None:
     assert process.returncode == (130 if number == signal.SIGINT else 143)
     assert b"Traceback" not in err
     assert sorted(path.name for path in place.iterdir()) == sorted(before)
+
+
+@pytest.mark.parametrize("command", ["compare {} --replicates 100", "oracle {} --replicates 1"])
+@pytest.mark.parametrize(
+    ("run", "warning"),
+    [
+        ("other Q0 d1 1 1 x\n", "no query in common with the qrels"),
+        ("", "no query in common with the qrels"),
+        ("q1 Q0 D1 1 1 x\n", "none of the judged documents is in it"),
+        ("q1 Q0 d0 1 1 x\nq1 Q0 d1 2 0 x\n", ""),
+    ],
+)
+def test_a_run_of_another_collection_is_warned_of(
+    cli: Cli, place: Path, command: str, run: str, warning: str
+) -> None:
+    (place / "x.run").write_text(run)
+    result = cli(*command.format("a.run x.run --qrels q.txt").split())
+    assert result.code == 0, result.err
+    warned = [
+        line for line in result.err.splitlines() if "x" in line.split(": ")[1] and "every value is 0" in line
+    ]
+    assert len(warned) == bool(warning)
+    assert warning in "".join(warned)
+
+
+@pytest.mark.parametrize("command", ["fuse", "compare", "oracle", "route"])
+def test_distances_of_a_run_that_is_not_there(cli: Cli, place: Path, command: str) -> None:
+    """A mistyped name must not leave the distances as they are."""
+    judged = ["--qrels", "q.txt"] if command != "fuse" else []
+    more = ["--groups", "t.tsv", "--topics", "t.tsv", "--router", "equal"] if command == "route" else []
+    result = cli(command, "a.run", "b.run", *judged, *more, "--lower-is-better", "c.run")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == "hybridcli: --lower-is-better c.run: not among the runs\n"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        "oracle a.run b.run --qrels q.txt -o - --curve -",
+        "map-labels r.jsonl w.jsonl --qrels - --provenance -",
+    ],
+)
+def test_two_outputs_on_stdout_are_refused(cli: Cli, place: Path, args: str) -> None:
+    result = cli(*args.split())
+    assert (result.code, result.out) == (2, "")
+    assert "'-' (stdout) is given for two outputs" in result.err
+
+
+def test_searches_and_labels_that_find_nothing_say_so(cli: Cli, place: Path) -> None:
+    (place / "none.tsv").write_text("q1\tzzz\nq2\t\n")
+    (place / "empty.tsv").write_text("")
+    (place / "none.jsonl").write_text("")
+    assert cli("index-sparse", "w.jsonl", "-o", "i").code == 0
+    assert "no document was found for 2 of 2 topics: q1, q2" in cli("retrieve", "i", "none.tsv").err
+    assert "there are no topics: the run is empty" in cli("retrieve", "i", "empty.tsv").err
+    assert "no term in 0 passages" in cli("index-sparse", "none.jsonl", "-o", "i2").err
+    result = cli("map-labels", "r.jsonl", "w.jsonl", "--qrels", "Q", "--min-letters", "900")
+    assert "no reference was found in the windows: the qrels are empty" in result.err

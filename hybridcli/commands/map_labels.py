@@ -12,7 +12,7 @@ from hybridcli.console import note, say, warn
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.audit import Strata, draw_sample, earliest_starts, precisions, strata_of
 from hybridcli.formats.audits import read_sheet, write_sheet
-from hybridcli.formats.files import name_of, require_one_stdin
+from hybridcli.formats.files import name_of, require_one_stdin, require_one_stdout
 from hybridcli.formats.provenance import write_ids, write_label_qrels, write_provenance, write_unresolved
 from hybridcli.formats.references import read_references
 from hybridcli.formats.tables import read_mapping, write_mapping
@@ -105,6 +105,9 @@ def map_labels(
     Example: hybridcli map-labels questions.jsonl windows.jsonl --qrels w.qrels --reference-qrels r.qrels
     """
     require_one_stdin(references, windows, doc_groups, audited)
+    require_one_stdout(
+        qrels, reference_qrels, provenance, unresolved, excluded, literal, groups, categories, topics, sheet
+    )
     thresholds = _thresholds(audit)
     if (audit_sample is None) != (sheet is None):
         raise UsageError("--audit-sample N and --sheet FILE go together")

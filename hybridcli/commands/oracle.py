@@ -15,6 +15,7 @@ from hybridcli.formats.curves import write_curve
 from hybridcli.formats.files import (
     open_output,
     require_one_stdin,
+    require_one_stdout,
     stem_of,
     write_text,
 )
@@ -63,6 +64,7 @@ def oracle(
     Example: hybridcli oracle bm25.run dense.run --qrels test.qrels -m RefHit@10 --groups groups.tsv --curve alpha.tsv
     """
     require_one_stdin(*runs, qrels, groups, topics)
+    require_one_stdout(output, curve, weights_out, table_out, plot)
     require_format(form)
     kind = "" if plot is None else figure_kind(plot)
     measures = [parse_measure(name) for name in measure or ["nDCG@10"]]

@@ -8,6 +8,7 @@ import typer
 
 from hybridcli import options
 from hybridcli.adaptive.inputs import choose_routers, first_scores
+from hybridcli.commands.common.runs import require_known_runs
 from hybridcli.commands.routing.reading import given_inputs, read_inputs
 from hybridcli.errors import DataError, UsageError
 from hybridcli.formats.files import name_of, require_one_stdin
@@ -45,6 +46,7 @@ def weigh(
         [saved["router"]], given_inputs(topics, features, index, embeddings, categories)
     )
     distances = lower_is_better or []
+    require_known_runs("--lower-is-better", distances, runs)
     read = [read_run(path, lenient=lenient, lower_is_better=path in distances) for path in runs]
     pool = align(read, saved["depth"])
     inputs, names = read_inputs(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridcli.commands.common.runs import require_known_runs, warn_of_foreign_run
 from hybridcli.commands.comparing.parts import Part, View, read_parts
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.external import external_values, parse_external
@@ -81,6 +82,7 @@ def evaluate(qrels: Qrels, paths: Sequence[str], values: Sequence[str], how: Rea
             "per-query values (--values) hold no documents: --agreement, --doc-slices and "
             "--without-unjudged need runs"
         )
+    require_known_runs("--lower-is-better", how.lower_is_better, paths)
     labels = distinct_labels([stem_of(path) for path in every], every)
     main, condensed_view, slices = _views(qrels, how)
     views = [main, *slices.values(), *([condensed_view] if condensed_view else [])]
@@ -101,6 +103,8 @@ def evaluate(qrels: Qrels, paths: Sequence[str], values: Sequence[str], how: Rea
         for part in parts:
             present[part.places[(part.places >= 0) & (part.lengths > 0)]] = True
         answered.append(present)
+        found = sum(len(part.hits[0].query) for part in parts)
+        warn_of_foreign_run(label, int(present.sum()), found, int(main.judgments.relevant.sum()))
         facts.append(
             {"label": label, "path": name_of(path), "tag": tag, **_counts(parts, len(qrels.queries))}
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from hybridcli.commands.common.runs import require_known_runs
 from hybridcli.console import note, warn
 from hybridcli.errors import UsageError
 from hybridcli.formats.files import name_of
@@ -37,9 +38,7 @@ class FusionJob:
         lenient: bool,
         ranx: RanxMethod | None = None,
     ) -> None:
-        strangers = sorted(set(lower_is_better) - set(paths))
-        if strangers:
-            raise UsageError(f"--lower-is-better {strangers[0]}: not among the runs")
+        require_known_runs("--lower-is-better", lower_is_better, paths)
         for name, value in (("--depth", depth), ("-k", k)):
             if value is not None and value < 1:
                 raise UsageError(f"{name} must be at least 1, found {value}")

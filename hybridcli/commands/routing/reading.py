@@ -12,6 +12,7 @@ from hybridcli.adaptive.exhaustive import Table, same_documents, spread_scores, 
 from hybridcli.adaptive.features import FEATURES, WORD_LISTS, surface_features, word_file, word_lists
 from hybridcli.adaptive.inputs import first_scores
 from hybridcli.adaptive.training import Inputs
+from hybridcli.commands.common.runs import require_known_runs, warn_of_foreign_run
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.measures import Measure
 from hybridcli.formats.features import read_features
@@ -60,9 +61,15 @@ def read_rankings(
     lenient: bool,
 ) -> Rankings:
     """Read run files and lay them side by side."""
+    require_known_runs("--lower-is-better", lower_is_better, runs)
     read = [read_run(path, lenient=lenient, lower_is_better=path in lower_is_better) for path in runs]
     pool = align(read, depth)
-    return Rankings([Contest.of(pool, plan, qrels) for plan in plans], [run.tag for run in read], pool)
+    contests = [Contest.of(pool, plan, qrels) for plan in plans]
+    judged, relevant = set(qrels.queries), int(contests[0].judgments.relevant.sum())
+    for path, run, ranks in zip(runs, read, contests[0].ranks, strict=True):
+        found = int(np.count_nonzero(ranks[contests[0].hit_rows]))
+        warn_of_foreign_run(name_of(path), len(judged.intersection(run.queries)), found, relevant)
+    return Rankings(list(contests), [run.tag for run in read], pool)
 
 
 def stored_rankings(stored: StoredTable, queries: Sequence[str], measures: Sequence[Measure]) -> Rankings:

@@ -1,0 +1,1 @@
+"""What several subcommands check about their runs."""
