@@ -19,7 +19,7 @@ def read_mapping(path: str, key: str = "qid") -> dict[str, str]:
             continue
         name, tab, value = line.partition("\t")
         name = name.strip()
-        if not tab or not name:
+        if not tab or not name or not value.strip():
             raise DataError(f"expected {key}<TAB>value, found {line[:60]!r}", path=name_of(path), line=number)
         if values.setdefault(name, value) != value:
             raise DataError(
