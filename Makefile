@@ -151,7 +151,8 @@ UNIT_RUNS = units-bm25 best-window-bm25 units-dense best-window-dense
 CARRIED_RUNS = bm25 carried-bm25 dense carried-dense
 JUDGED = --qrels qrels/$(1)/reference.qrels --groups qrels/$(1)/groups.tsv
 ROUTERS = equal tuned category heuristic forest ridge
-REPEATS ?= 20
+# the study repeats its folds 20 times; 3 times is what a newcomer waits for
+REPEATS ?= $(if $(DATA),20,3)
 STUDY_A = $(patsubst %,runs/$(1)/%.txt,compare oracle routed/table routers units carried sensitivity)
 
 DEMO_FILINGS := $(wildcard fixtures/filings/*)
@@ -177,6 +178,34 @@ finder: $(if $(DATA),runs/finder/compare.txt runs/finder/oracle.txt)
 ## study-a: study A complete: methods, routers, units against windows, carried headings, sensitivity (DATA as finder)
 study-a: $(call STUDY_A,$(if $(DATA),finder,demo))
 	@for table in $^; do echo "== $$table"; cat $$table; done
+
+# ---------------------------------------------------------------- any data set of ir_datasets
+DATASET ?= beir/scifact/test
+IRDS := $(subst /,-,$(DATASET))
+IRDS_MEASURES ?= -m nDCG@10 -m RR@10 -m R@100
+define IRDS_PIPELINE
+runs/$(1)/bm25.index/meta.json: | $(VENV)/.dense
+	@mkdir -p runs/$(1)
+	$(HYBRIDCLI) index-sparse irds:$(DATASET) -o $$(@D)
+
+runs/$(1)/dense.index/meta.json: | $(VENV)/.dense
+	@mkdir -p runs/$(1)
+	$(HYBRIDCLI) index-dense irds:$(DATASET) -o $$(@D) --model $(MODEL)
+
+runs/$(1)/bm25.run runs/$(1)/dense.run: runs/$(1)/%.run: runs/$(1)/%.index/meta.json
+	$(HYBRIDCLI) retrieve $$(<D) irds:$(DATASET) --depth 1000 --tag $$* -o $$@
+
+runs/$(1)/rrf.run: runs/$(1)/bm25.run runs/$(1)/dense.run
+	$(HYBRIDCLI) fuse $$^ --method rrf --tag rrf -o $$@
+
+runs/$(1)/compare.txt: runs/$(1)/bm25.run runs/$(1)/dense.run runs/$(1)/rrf.run
+	$(HYBRIDCLI) compare $$^ --qrels irds:$(DATASET) $(IRDS_MEASURES) --seed $(SEED) -o $$@
+endef
+$(eval $(call IRDS_PIPELINE,$(IRDS)))
+
+## run: index, retrieve, fuse and compare any data set of ir_datasets: make run DATASET=beir/scifact/test
+run: runs/$(IRDS)/compare.txt
+	@cat $<
 
 # a file that may be compressed: the name as it is there
 found = $(firstword $(wildcard $(1) $(1).gz))
