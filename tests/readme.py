@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 
-from hybridcli.adaptive import features, inputs
+from hybridcli.adaptive import features, inputs, rerankers
 from hybridcli.cli import COMMANDS
 from hybridcli.evaluation import measures, resampling, significance
 from hybridcli.fusion import methods, normalization
@@ -49,6 +49,7 @@ PARTS: dict[str, Callable[[], str]] = {
     ),
     "intervals": lambda: table(("--interval", "what it is", "source"), resampling.interval_rows()),
     "routers": lambda: table(("--router", "what it does", "reads", "source"), inputs.router_rows()),
+    "rerankers": lambda: table(("--model", "what it does", "reads", "source"), rerankers.reranker_rows()),
     "features": lambda: table(
         ("feature", "what it counts"), ((f.name, f.summary) for f in features.FEATURES.values())
     ),
