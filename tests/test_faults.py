@@ -243,3 +243,35 @@ def test_searches_and_labels_that_find_nothing_say_so(cli: Cli, place: Path) -> 
     assert "no term in 0 passages" in cli("index-sparse", "none.jsonl", "-o", "i2").err
     result = cli("map-labels", "r.jsonl", "w.jsonl", "--qrels", "Q", "--min-letters", "900")
     assert "no reference was found in the windows: the qrels are empty" in result.err
+
+
+@pytest.mark.parametrize(
+    ("runs", "state", "code", "message"),
+    [
+        (
+            ["b.run", "a.run"],
+            {"weights": [0.25, 0.75]},
+            2,
+            "trained on the runs a, b, in this order; found b, a",
+        ),
+        (
+            ["a.run", "c.run"],
+            {"weights": [0.25, 0.75]},
+            0,
+            "trained on the runs a, b, in this order; found a, c",
+        ),
+        (["a.run", "b.run"], {"weights": "x"}, 1, "router.json: its state is not that of the router tuned"),
+        (["a.run", "b.run"], {}, 1, "router.json: its state is not that of the router tuned"),
+    ],
+)
+def test_routers_of_other_runs_or_damaged(
+    cli: Cli, place: Path, runs: list[str], state: dict[str, object], code: int, message: str
+) -> None:
+    """Runs in another order would get each other's weights."""
+    (place / "c.run").write_text("q1 Q0 d1 1 2 c\n")
+    fixed = {"schema": "hybridcli/router/1", "router": "tuned", "tags": ["a", "b"], "depth": None}
+    (place / "router.json").write_text(json.dumps({**fixed, "features": [], "words": {}, "state": state}))
+    result = cli("weigh", "router.json", *runs, "-o", "O")
+    assert result.code == code, result.err
+    assert message in result.err
+    assert (place / "O").exists() == (code == 0)

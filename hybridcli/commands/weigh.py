@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from hybridcli import options
 from hybridcli.adaptive.inputs import choose_routers, first_scores
 from hybridcli.commands.common.runs import require_known_runs
 from hybridcli.commands.routing.reading import given_inputs, read_inputs
+from hybridcli.console import warn
 from hybridcli.errors import DataError, UsageError
 from hybridcli.formats.files import name_of, require_one_stdin
 from hybridcli.formats.routers import read_router
@@ -48,6 +50,12 @@ def weigh(
     distances = lower_is_better or []
     require_known_runs("--lower-is-better", distances, runs)
     read = [read_run(path, lenient=lenient, lower_is_better=path in distances) for path in runs]
+    tags = [run.tag for run in read]
+    if tags != saved["tags"]:
+        change = f"{router} was trained on the runs {', '.join(saved['tags'])}, in this order; found {', '.join(tags)}"
+        if sorted(tags) == sorted(saved["tags"]):
+            raise UsageError(change)
+        warn(change)
     pool = align(read, saved["depth"])
     inputs, names = read_inputs(
         pool.queries,
@@ -65,5 +73,9 @@ def weigh(
             f"was trained on the features {', '.join(saved['features'])}, found {', '.join(names)}",
             path=name_of(router),
         )
-    weights = chosen.weights(saved["state"], inputs)
-    write_weights(output, [run.tag for run in read], dict(zip(pool.queries, weights, strict=True)))
+    try:
+        weights = np.asarray(chosen.weights(saved["state"], inputs), dtype=np.float64)
+    except (KeyError, IndexError, TypeError, ValueError):
+        problem = f"its state is not that of the router {saved['router']}; save the router again"
+        raise DataError(problem, path=name_of(router)) from None
+    write_weights(output, tags, dict(zip(pool.queries, weights, strict=True)))

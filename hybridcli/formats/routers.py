@@ -9,7 +9,14 @@ from hybridcli.errors import DataError
 from hybridcli.formats.files import name_of, read_bytes, write_text
 
 SCHEMA = "hybridcli/router/1"
-FIELDS = ("router", "tags", "features", "words", "state")
+FIELDS: dict[str, type | tuple[type, ...]] = {
+    "router": str,
+    "tags": list,
+    "depth": (int, type(None)),
+    "features": list,
+    "words": dict,
+    "state": dict,
+}
 
 
 def write_router(path: str, document: dict[str, Any]) -> None:
@@ -20,7 +27,7 @@ def write_router(path: str, document: dict[str, Any]) -> None:
 def read_router(path: str) -> dict[str, Any]:
     """Read what ``write_router`` wrote; a DataError says what else it is."""
     try:
-        document = json.loads(read_bytes(path))
+        document = json.loads(read_bytes(path), parse_constant=lambda name: _refuse(name, path))
     except json.JSONDecodeError as error:
         raise DataError(f"is not JSON: {error.msg}", path=name_of(path), line=error.lineno) from None
     except UnicodeDecodeError:
@@ -30,4 +37,14 @@ def read_router(path: str) -> dict[str, Any]:
     missing = [field for field in FIELDS if field not in document]
     if missing:
         raise DataError(f"misses {', '.join(missing)}; save the router again", path=name_of(path))
+    wrong = [field for field, kind in FIELDS.items() if not isinstance(document[field], kind)]
+    lists = [field for field in ("tags", "features") if field not in wrong]
+    wrong += [field for field in lists if not all(isinstance(name, str) for name in document[field])]
+    if wrong:
+        raise DataError(f"{wrong[0]} is not of its type; save the router again", path=name_of(path))
     return document
+
+
+def _refuse(name: str, path: str) -> None:
+    """JSON has no NaN and no infinity, though Python reads them."""
+    raise DataError(f"holds {name}; save the router again", path=name_of(path))
