@@ -81,8 +81,8 @@ def kernel(left: Pairs, right: Pairs, gamma: float) -> Floats:
     """RBF kernel of query ⊕ passage vectors: float64[N, M]; products are made for distinct vectors only."""
     queries, passages, query, passage = left.vectors()
     others, texts, other, text = right.vectors()
-    distance = _distance(passages, texts)[passage[:, None], text]
-    distance += _distance(queries, others)[query[:, None], other]
+    distance = _distance(passages, texts).take(text, axis=1).take(passage, axis=0)
+    distance += _distance(queries, others).take(other, axis=1).take(query, axis=0)
     distance *= -gamma
     np.exp(distance, out=distance)
     return distance
