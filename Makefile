@@ -216,6 +216,7 @@ B_GRID ?= fixtures/study-b.tsv
 B_STATIC_A ?= --model wordllama
 B_STATIC_B ?= --model wordllama --dim 64
 B_FOLDS ?= 10
+B_MAIN := tuned single forced tuned-b forced-b
 B_RETRIEVERS := bm25 dense static-a static-b
 B_LINES := $(shell awk -F'\t' '/^(table|cell)/ { print $$1 ":" $$2 ":" $$3 }' $(B_GRID) | tr ' ' ',')
 b_names = $(foreach line,$(filter $(1):%,$(B_LINES)),$(word 2,$(subst :, ,$(line))))
@@ -230,16 +231,22 @@ runs/study-b/grid/%: FORCE
 	@mkdir -p $(@D)
 	@awk -F'\t' '$$1 ":" $$2 == "$*"' $(B_GRID) | cmp -s - $@ || awk -F'\t' '$$1 ":" $$2 == "$*"' $(B_GRID) > $@
 
-# $(1) collection  $(2) its documents  $(3) its topics
-define STUDY_B_COLLECTION
+# $(1) collection  $(2) its documents
+define STUDY_B_INDEX
 runs/study-b/$(1)/bm25.index/meta.json: $(2) | $(VENV)/.dense
 	@mkdir -p runs/study-b/$(1)
 	$(HYBRIDCLI) index-sparse $(2) -o $$(@D)
 
-runs/study-b/$(1)/dense.index/meta.json: OPTIONS = --model $(MODEL)
+runs/study-b/$(1)/dense.index/meta.json: $(2) | $(VENV)/.dense
+	@mkdir -p runs/study-b/$(1)
+	$(HYBRIDCLI) index-dense $(2) -o $$(@D) --model $(MODEL)
+endef
+
+# $(1) collection  $(2) its documents  $(3) its topics
+define STUDY_B_COLLECTION
 runs/study-b/$(1)/static-a.index/meta.json: OPTIONS = $(B_STATIC_A)
 runs/study-b/$(1)/static-b.index/meta.json: OPTIONS = $(B_STATIC_B)
-$(foreach name,dense static-a static-b,runs/study-b/$(1)/$(name).index/meta.json): $(2) | $(VENV)/.dense
+runs/study-b/$(1)/static-a.index/meta.json runs/study-b/$(1)/static-b.index/meta.json: $(2) | $(VENV)/.dense
 	@mkdir -p runs/study-b/$(1)
 	$(HYBRIDCLI) index-dense $(2) -o $$(@D) $$(OPTIONS)
 
@@ -265,8 +272,9 @@ runs/study-b/cells/$(1)/%.values: runs/study-b/grid/cell\:% $(4)
 	@cp $$(@D)/$$*/tuned.values $$@
 
 # the study's own comparison, against the tuned weights: training-selected single run, static forced in, each run
-runs/study-b/$(1).txt: $(patsubst %,runs/study-b/cells/$(1)/%.values,tuned single forced tuned-b forced-b bm25 dense static-a)
-	$(HYBRIDCLI) compare $$(^:%=--values %) --qrels $(4) -m RR --baseline tuned --seed $(SEED) -o $$@
+runs/study-b/$(1).txt: $(patsubst %,runs/study-b/cells/$(1)/%.values,$(B_MAIN))
+	$(HYBRIDCLI) compare $$(^:%=--values %) $(if $(EXHAUSTIVE),,$(patsubst %,runs/study-b/$(2)/%.run,bm25 dense static-a)) \
+	  --qrels $(4) -m RR --baseline tuned --seed $(SEED) -o $$@
 endef
 
 ifdef DATA
@@ -281,11 +289,14 @@ $(foreach set,$(B_SETS),$(eval qrels/study-b/$(set).qrels: $(call b_qrels,$(set)
 $(B_SETS:%=qrels/study-b/%.qrels):
 	@mkdir -p $(@D)
 	gzip -cdf $< | awk '$$1 == "query-id" { beir = 1; next } { print beir ? $$1 " 0 " $$2 " " $$3 : $$0 }' > $@
+$(foreach set,$(B_SETS),$(eval $(call STUDY_B_INDEX,$(set),$(call b_docs,$(set)))))
 $(foreach set,$(B_SETS),$(eval $(call STUDY_B_COLLECTION,$(set),$(call b_docs,$(set)),$(call b_topics,$(set)))))
 $(foreach set,$(B_SETS),$(eval $(call STUDY_B_SET,$(set),$(set),$(call b_topics,$(set)),qrels/study-b/$(set).qrels)))
 else
-# the demo's sectors as data sets: questions of one sector each, over the windows of all filings
+# the demo's sectors as data sets: questions of one sector each, over the windows of all filings; the sweeps are over
+# all questions together
 B_SETS := air cover devices food tools water
+B_SWEPT := all
 $(B_SETS:%=qrels/study-b/%.qrels): qrels/study-b/%.qrels: fixtures/sectors.tsv qrels/demo/reference.qrels
 	@mkdir -p $(@D)
 	awk 'NR == FNR { sector[$$1] = $$2; next } sector[$$1] == "$*"' $< qrels/demo/window.qrels > $@
@@ -293,20 +304,21 @@ $(eval $(call STUDY_B_COLLECTION,demo,runs/demo/windows.jsonl,runs/demo/topics.t
 runs/study-b/demo/bm25.index/meta.json runs/study-b/demo/dense.index/meta.json: runs/study-b/demo/%.index/meta.json: runs/demo/%.index/meta.json
 	@mkdir -p $(@D)
 	cp -r $(<D)/. $(@D)
-$(foreach set,$(B_SETS),$(eval $(call STUDY_B_SET,$(set),demo,runs/demo/topics.tsv,qrels/study-b/$(set).qrels)))
+$(foreach set,$(B_SETS) all,$(eval $(call STUDY_B_SET,$(set),demo,runs/demo/topics.tsv,qrels/study-b/$(set).qrels)))
 endif
+B_SWEPT ?= $(B_SETS)
 
 # all sets together: weights chosen on all sets but one, and the cells side by side
-B_TABLES = $(B_SETS:%=runs/study-b/%.txt)
-B_CELLS = $(foreach set,$(B_SETS),$(patsubst %,runs/study-b/cells/$(set)/%.values,$(call b_names,cell)))
-runs/study-b/all.qrels: $(B_SETS:%=qrels/study-b/%.qrels)
+B_TABLES = $(sort $(B_SETS:%=runs/study-b/%.txt) $(B_SWEPT:%=runs/study-b/%.txt))
+B_CELLS = $(foreach set,$(B_SWEPT),$(patsubst %,runs/study-b/cells/$(set)/%.values,$(call b_names,cell)))
+qrels/study-b/all.qrels: $(B_SETS:%=qrels/study-b/%.qrels)
 	cat $^ > $@
 
 runs/study-b/sets.tsv: $(B_SETS:%=qrels/study-b/%.qrels)
 	awk '{ set = FILENAME; sub(/.*\//, "", set); sub(/\.qrels$$/, "", set) } !seen[$$1]++ { print $$1 "\t" set }' $^ > $@
 
 LODO := tuned forced
-runs/study-b/lodo/tuned.values runs/study-b/lodo/forced.values: runs/study-b/lodo/%.values: runs/study-b/all.qrels runs/study-b/sets.tsv $(B_SETS:%=runs/study-b/tables/%/a.npz)
+runs/study-b/lodo/tuned.values runs/study-b/lodo/forced.values: runs/study-b/lodo/%.values: qrels/study-b/all.qrels runs/study-b/sets.tsv $(B_SETS:%=runs/study-b/tables/%/a.npz)
 	@mkdir -p $(@D)
 	$(HYBRIDCLI) route $(filter %.npz,$^) --tables --qrels $< --groups runs/study-b/sets.tsv --leave-one-group-out -m RR \
 	  --router tuned --validation 0 $(call b_options,table,a,$$4) $(call b_options,cell,$*,$$4) --seed $(SEED) \
@@ -321,10 +333,12 @@ runs/study-b/lodo.txt: runs/study-b/pooled/tuned.values runs/study-b/pooled/sing
 	cat $(LODO:%=runs/study-b/lodo/%.txt) > $@
 	$(foreach name,$(LODO),cp runs/study-b/lodo/$(name).values runs/study-b/pooled/lodo-$(name).values &&) true
 	$(HYBRIDCLI) compare $(patsubst %,--values runs/study-b/pooled/%.values,tuned single $(LODO:%=lodo-%)) \
-	  --qrels runs/study-b/all.qrels -m RR --slices set=runs/study-b/sets.tsv --baseline tuned --seed $(SEED) >> $@
+	  --qrels qrels/study-b/all.qrels -m RR --slices set=runs/study-b/sets.tsv --baseline tuned --seed $(SEED) >> $@
 
-runs/study-b/sweep.txt: $(B_CELLS)
-	$(HYBRIDCLI) sweep $(B_CELLS:%.values=%/report.json) -o $@
+# one table: what every cell of the grid reached and chose
+B_SHOWN = $(foreach set,$(filter-out $(B_SWEPT),$(B_SETS)),$(patsubst %,runs/study-b/cells/$(set)/%.values,$(B_MAIN))) $(B_CELLS)
+runs/study-b/sweep.txt: $(B_SHOWN)
+	$(HYBRIDCLI) sweep $(B_SHOWN:%.values=%/report.json) -o $@
 
 ## study-b: does a static embedding add anything (the demo's sectors, or DATA=dir of data sets; EXHAUSTIVE=1)
 study-b: $(if $(B_SETS),$(B_TABLES) runs/study-b/lodo.txt runs/study-b/sweep.txt)
