@@ -280,7 +280,7 @@ endef
 ifdef DATA
 B_BEIR := $(patsubst $(DATA)/%/corpus.jsonl,%,$(patsubst %.gz,%,$(wildcard $(DATA)/*/corpus.jsonl $(DATA)/*/corpus.jsonl.gz)))
 B_PLAIN := $(patsubst $(DATA)/%/docs.jsonl,%,$(patsubst %.gz,%,$(wildcard $(DATA)/*/docs.jsonl $(DATA)/*/docs.jsonl.gz)))
-B_SETS ?= $(B_BEIR) $(B_PLAIN)
+B_SETS ?= $(strip $(B_BEIR) $(B_PLAIN))
 b_docs = $(if $(filter $(1),$(B_BEIR)),$(DATA)/$(1),$(call found,$(DATA)/$(1)/docs.jsonl))
 b_topics = $(if $(filter $(1),$(B_BEIR)),$(DATA)/$(1),$(call found,$(DATA)/$(1)/topics.tsv))
 b_qrels = $(if $(filter $(1),$(B_BEIR)),$(call found,$(DATA)/$(1)/qrels/test.tsv),$(call found,$(DATA)/$(1)/qrels.txt))
@@ -341,7 +341,7 @@ runs/study-b/sweep.txt: $(B_SHOWN)
 	$(HYBRIDCLI) sweep $(B_SHOWN:%.values=%/report.json) -o $@
 
 ## study-b: does a static embedding add anything (the demo's sectors, or DATA=dir of data sets; EXHAUSTIVE=1)
-study-b: $(if $(B_SETS),$(B_TABLES) runs/study-b/lodo.txt runs/study-b/sweep.txt)
+study-b: $(if $(strip $(B_SETS)),$(B_TABLES) runs/study-b/lodo.txt runs/study-b/sweep.txt)
 	@test -n "$(B_SETS)" || { echo "no data set for study B in $(DATA): put there NAME/corpus.jsonl, NAME/queries.jsonl and" \
 	  "NAME/qrels/test.tsv (BEIR's form), or NAME/docs.jsonl, topics.tsv and qrels.txt. MTEB-NL on huggingface.co:" \
 	  "clips/mteb-nl-news-articles-ret, clips/mteb-nl-vabb-ret, clips/mteb-nl-opentender-ret, and the Dutch parts of" \
@@ -420,7 +420,7 @@ else
 C_FILINGS := demo
 $(eval $(call FACTS,demo,$(DEMO_FILINGS)))
 endif
-C_TABLES = $(foreach set,$(C_LABELS) $(C_FILINGS),runs/study-c/$(set)/lists.txt runs/study-c/$(set)/cells.txt)
+C_TABLES = $(foreach set,$(C_LABELS) $(C_FILINGS),$(patsubst %,runs/study-c/$(set)/%.txt,lists cells))
 
 ## study-c: labels as documents, every method x normalisation (the demo's XBRL concepts, or DATA=dir)
 study-c: $(C_TABLES)
