@@ -134,6 +134,8 @@ def rerank(
         raise UsageError("--train-topics and --train-qrels belong together, and --train-run to them")
     if train_topics is not None and (swept or not entry.learns):
         raise UsageError("--train-topics takes a model that learns, and no --sweep")
+    if work is not None and (train_topics is not None or not entry.learns):
+        raise UsageError("--work keeps finished folds, and there are none here")
     if tag is not None and len(tag.split()) != 1:
         raise UsageError(f"--tag {tag!r} must be one word")
     judged, whole = read_qrels(qrels), read_run(run, lenient=lenient)

@@ -195,6 +195,11 @@ def test_queries_that_are_not_judged_keep_their_order(cli: Cli, place: Path) -> 
         ),
         (("--train-topics", "topics.tsv"), 2, "--train-topics and --train-qrels belong together"),
         (("--model", "cross-encoder"), 2, "--model cross-encoder needs --documents"),
+        (
+            ("--model", "cross-encoder", "--work", "cells"),
+            2,
+            "--work keeps finished folds, and there are none",
+        ),
         (("--tag", "a b"), 2, "--tag 'a b' must be one word"),
         (("--topics", "short.tsv"), 1, "short.tsv: has no topic for 23 of 24 queries, the first is q01"),
         (("--qrels", "other.txt"), 1, "dense.run: no query of it is judged in other.txt"),
