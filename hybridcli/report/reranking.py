@@ -67,11 +67,6 @@ def _sensitivity(document: Document) -> list[Table]:
     rows = document["sensitivity"]
     if not rows:
         return []
-    names = [
-        name
-        for name in document["settings"]
-        if len({row["settings"][name] for row in rows}) > 1 or name == "k"
-    ]
     tables = []
     changed = [
         measure
@@ -81,7 +76,7 @@ def _sensitivity(document: Document) -> list[Table]:
     for measure in changed or document["measures"][:1]:
         body: list[Sequence[Cell]] = [
             (
-                " ".join(f"{name}={_setting(name, row['settings'][name])}" for name in names),
+                _changes(row["settings"], document["settings"]),
                 row["found"],
                 row["bound"],
                 row["mean"],
@@ -103,6 +98,12 @@ def _sensitivity(document: Document) -> list[Table]:
             Table(f"Sensitivity, {measure}; diff: to the candidates in their own order", columns, body)
         )
     return tables
+
+
+def _changes(settings: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    """The settings of a row that are not those of the tables above."""
+    changed = [name for name in given if settings[name] != given[name]]
+    return " ".join(f"{name}={_setting(name, settings[name])}" for name in changed) or "as above"
 
 
 def _setting(name: str, value: Any) -> str:
