@@ -216,14 +216,16 @@ B_GRID ?= fixtures/study-b.tsv
 B_STATIC_A ?= --model wordllama
 B_STATIC_B ?= --model wordllama --dim 64
 B_FOLDS ?= 10
-B_MAIN := tuned single forced tuned-b forced-b
+B_MAIN = tuned single forced tuned-b forced-b $(if $(EXHAUSTIVE),bm25 dense static-a)
 B_RETRIEVERS := bm25 dense static-a static-b
 B_LINES := $(shell awk -F'\t' '/^(table|cell)/ { print $$1 ":" $$2 ":" $$3 }' $(B_GRID) | tr ' ' ',')
 b_names = $(foreach line,$(filter $(1):%,$(B_LINES)),$(word 2,$(subst :, ,$(line))))
 b_of = $(subst $(comma), ,$(lastword $(subst :, ,$(filter $(1):$(2):%,$(B_LINES)))))
 b_options = $(shell awk -F'\t' '$$1 == "$(1)" && $$2 == "$(2)" { print $(3) }' $(B_GRID))
 comma := ,
-# complete rankings are written as runs; collections too large for that: EXHAUSTIVE=1 scores them again for each table
+# EXHAUSTIVE: every document is scored again for each table, and nothing is kept but its values; empty (the demo):
+# complete rankings are written as runs
+EXHAUSTIVE ?= $(if $(DATA),1)
 b_lists = $(if $(EXHAUSTIVE),$(2:%=runs/study-b/$(1)/%.index),$(2:%=runs/study-b/$(1)/%.run))
 
 # a line of the grid file as a file that changes when the line does: finished cells stay as the grid grows
@@ -340,7 +342,7 @@ B_SHOWN = $(foreach set,$(filter-out $(B_SWEPT),$(B_SETS)),$(patsubst %,runs/stu
 runs/study-b/sweep.txt: $(B_SHOWN)
 	$(HYBRIDCLI) sweep $(B_SHOWN:%.values=%/report.json) -o $@
 
-## study-b: does a static embedding add anything (the demo's sectors, or DATA=dir of data sets; EXHAUSTIVE=1)
+## study-b: does a static embedding add anything (the demo's sectors, or DATA=dir of data sets)
 study-b: $(if $(strip $(B_SETS)),$(B_TABLES) runs/study-b/lodo.txt runs/study-b/sweep.txt)
 	@test -n "$(B_SETS)" || { echo "no data set for study B in $(DATA): put there NAME/corpus.jsonl, NAME/queries.jsonl and" \
 	  "NAME/qrels/test.tsv (BEIR's form), or NAME/docs.jsonl, topics.tsv and qrels.txt. MTEB-NL on huggingface.co:" \
