@@ -494,7 +494,7 @@ study-d: $(D_TABLES)
 # ---------------------------------------------------------------- tests
 ## test: the fast lane: no network, no torch, under 3 minutes after install
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -m "not slow" -n auto
 
 ## test-slow: the slow lane: real models, engines, servers and data
 test-slow: $(VENV)/.slow

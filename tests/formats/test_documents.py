@@ -82,7 +82,7 @@ def test_a_folder_gives_its_known_files_in_order(tmp_path: Path, capsys: pytest.
 def test_a_beir_folder_gives_its_corpus(tmp_path: Path) -> None:
     put(
         tmp_path / "corpus.jsonl.gz",
-        gzip.compress(b'{"_id": "4983", "title": "T", "text": "x", "metadata": {}}\n'),
+        gzip.compress(b'{"_id": "4983", "title": "T", "text": "x", "metadata": {}}\n', mtime=0),
     )
     put(tmp_path / "queries.jsonl", '{"_id": "1", "text": "q"}\n')
     assert passages(tmp_path) == {"4983": "T\nx"}
@@ -148,7 +148,7 @@ def test_the_form_is_found_by_content_and_name(head: bytes, name: str, form: str
         ("a.trec", "<DOC><DOCNO>1</DOCNO></DOC>\nstray", ":2: expected <DOC>, found 'stray'"),
         ("a.trec", "<DOC><DOCNO>1</DOCNO></DOC> stray", ":1: something follows </DOC> on its line"),
         ("a.tsv", "1\ta\n2\tb\n1\tc", ":3: docno 1 is given twice (first in "),
-        ("a.txt.gz", gzip.compress(b"x" * 1000)[:20], ": broken gzip data"),
+        ("a.txt.gz", gzip.compress(b"x" * 1000, mtime=0)[:20], ": broken gzip data"),
     ],
 )  # fmt: skip
 def test_bad_input_names_file_and_line(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
