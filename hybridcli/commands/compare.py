@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +12,7 @@ import typer
 
 import hybridcli
 from hybridcli import options
+from hybridcli.commands.common.listing import listing
 from hybridcli.commands.comparing.checking import (
     Case,
     Groups,
@@ -308,18 +308,8 @@ def _per_query(scores: Scores) -> Iterator[str]:
             yield front + per_query_line(name, "all", float(scores.means()[row, column]))
 
 
-def _listed(title: str, rows: Sequence[tuple[str, ...]]) -> str:
-    """A list for the help text, kept as it is by \\b, within 78 columns."""
-    width = max(len(row[0]) for row in rows) + 4
-    lines = [
-        textwrap.fill(row[1], 76, initial_indent=f"  {row[0]}".ljust(width), subsequent_indent=" " * width)
-        for row in rows
-    ]
-    return "\b\n" + "\n".join([title, *lines])
-
-
 _LISTS = "\n\n".join(
-    _listed(title, rows)
+    listing(title, (row[:2] for row in rows))
     for title, rows in (
         ("Measures (any other name goes to ir_measures):", measure_rows()),
         ("Tests:", registry_rows(TESTS)),

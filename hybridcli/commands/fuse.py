@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hybridcli import options
+from hybridcli.commands.common.listing import listing
 from hybridcli.commands.fusing.job import FusionJob
 from hybridcli.errors import UsageError
 from hybridcli.formats.files import require_one_stdin
@@ -91,17 +92,13 @@ def _folder(output: str) -> Path:
     return folder
 
 
-_METHODS = "\n".join(f"  {name:<11} {reads:<6} {formula}" for name, reads, _, formula, _ in method_rows())
-_NORMS = "\n".join(f"  {name:<11} {formula}" for name, formula, _ in normalization_rows())
+_methods = [(name, f"{reads}: {formula}") for name, reads, _, formula, _ in method_rows()]
+_norms = [(name, formula) for name, formula, _ in normalization_rows()]
 fuse.__doc__ = f"""{fuse.__doc__}
 
-\b
-Methods (what they read, how they score):
-{_METHODS}
+{listing("Methods (what they read: how they score):", _methods)}
 
-\b
-Normalisations:
-{_NORMS}
+{listing("Normalisations:", _norms)}
 
 Example: hybridcli fuse bm25.run dense.run --method weighted --weights 0.3,0.7 -o fused.run
 """

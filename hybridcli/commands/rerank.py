@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import textwrap
 from typing import Annotated
 
 import numpy as np
@@ -14,6 +13,7 @@ from hybridcli import __version__, options
 from hybridcli.adaptive.pairs import reorder
 from hybridcli.adaptive.rerankers import VOTES, Settings, choose_reranker, reranker_rows
 from hybridcli.adaptive.reranking import described, score_held_out
+from hybridcli.commands.common.listing import listing
 from hybridcli.commands.reranking.evaluating import Judge, bounded_measures, sensitivity
 from hybridcli.commands.reranking.job import data_notes, draw_folds, reached, score_all, training_lists
 from hybridcli.commands.reranking.reading import dense_source, grades_of, text_source, topics_of
@@ -197,21 +197,11 @@ def rerank(
         write_text("-", render_document(document, form))
 
 
-rerank.__doc__ = (
-    f"""{inspect.cleandoc(rerank.__doc__ or "")}
+_models = [(name, f"{about} ({reads})") for name, about, reads, _ in reranker_rows()]
+rerank.__doc__ = f"""{inspect.cleandoc(rerank.__doc__ or "")}
 
-\b
-Models (and what they read):
-"""
-    + "\n".join(
-        textwrap.fill(
-            f"  {name:<14} {about} ({reads})", 74, subsequent_indent=" " * 17, break_on_hyphens=False
-        )
-        for name, about, reads, _ in reranker_rows()
-    )
-    + """
+{listing("Models (and what they read):", _models)}
 
 Example: hybridcli rerank dense.run --index dense.index --topics topics.tsv --qrels test.qrels --against bm25.run
 -o svr.run --sweep k=10,25,50,100 --sweep overlap=0,0.3,0.6,0.9 --work svr.cells
 """
-)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from hybridcli.adaptive.inputs import choose_routers, router_rows
 from hybridcli.adaptive.oracle import Grid, forced_runs
 from hybridcli.adaptive.protocol import Cells, Problem, Routed, cross_fit, describe, reach_of
 from hybridcli.adaptive.training import Router, Settings
+from hybridcli.commands.common.listing import listing
 from hybridcli.commands.routing.reading import (
     complete_rankings,
     given_inputs,
@@ -181,24 +181,13 @@ def _cross_fit(problem: Problem, routers: Sequence[Router], parts: Codes, work: 
         raise InterruptedRun(f"interrupted after {len(cells)} fits; {how}") from None
 
 
-def _listed(rows: Sequence[tuple[str, str]], width: int) -> str:
-    """Rows for the help, each wrapped to a terminal's width."""
-    indent = " " * (width + 3)
-    return "\n".join(
-        textwrap.fill(f"  {name:<{width}} {about}", 74, subsequent_indent=indent, break_on_hyphens=False)
-        for name, about in rows
-    )
-
-
+_routers = [(name, f"{about} ({reads})") for name, about, reads, _ in router_rows()]
+_features = [(known.name, known.summary.replace("`", "")) for known in FEATURES.values()]
 route.__doc__ = f"""{inspect.cleandoc(route.__doc__ or "")}
 
-\b
-Routers (and what they read besides the runs):
-{_listed([(name, f"{about} ({reads})") for name, about, reads, _ in router_rows()], 9)}
+{listing("Routers (and what they read besides the runs):", _routers)}
 
-\b
-Features of a topic's text:
-{_listed([(known.name, known.summary.replace("`", "")) for known in FEATURES.values()], 21)}
+{listing("Features of a topic's text:", _features)}
 
 Example: hybridcli route bm25.run dense.run --topics topics.tsv --qrels test.qrels --groups groups.tsv
 --router tuned --router forest -m RefHit@10 --out-dir routed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os.path
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,7 @@ def sweep(
     require_format(form)
     read = [read_report(path) for path in reports]
     named = zip(_labels(reports), read, strict=True)
-    settings = [setting for label, report in named for setting in settings_of(label, report)]
+    settings = [asdict(setting) for label, report in named for setting in settings_of(label, report)]
     document = sweep_document(settings, weightings(read), read, __version__)
     if form == "json":
         write_text(output, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

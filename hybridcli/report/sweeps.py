@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
-from hybridcli.adaptive.sweeps import Setting
 from hybridcli.report.tables import Column, Table
 
 
 def sweep_document(
-    settings: Sequence[Setting],
+    settings: Sequence[Mapping[str, Any]],
     weightings: Mapping[str, int],
     reports: Sequence[Mapping[str, Any]],
     version: str,
@@ -21,7 +19,7 @@ def sweep_document(
         "schema": "hybridcli/sweep/1",
         "command": "sweep",
         "version": version,
-        "rows": [asdict(setting) for setting in settings],
+        "rows": list(settings),
         "weightings": dict(weightings),
         "protocols": sorted({_protocol(report) for report in reports}),
     }
