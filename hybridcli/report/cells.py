@@ -83,7 +83,9 @@ def _ranking_table(cells: Cells, shown: dict[str, str]) -> Table:
     first = cells.parts[0]
     base = first.comparisons[0].pair.right if first.comparisons else None
     columns = [Column("system"), Column("rank", "value"), Column("from-to")]
-    title = f"Mean ranks of {cells.systems} different systems over {len(cells.names)} cells, span of the ranks"
+    title = (
+        f"Mean ranks of {cells.systems} different systems over {len(cells.names)} cells, span of the ranks"
+    )
     if base is not None:
         title += (
             f"; compared to {base}: cells better/undecided/worse, and the difference on {cells.measures[0]}, "

@@ -138,7 +138,9 @@ def test_an_altered_index(cli: Cli, files: Path) -> None:
     (files / "i" / "meta.json").write_text(json.dumps({**meta, "engine": "abacus"}))
     found = cli("retrieve", "i", "topics.tsv")
     assert (found.code, found.out) == (1, "")
-    assert "i: was built by the engine 'abacus', this hybridcli knows: bm25s, lucene, dense, milvus" in found.err
+    assert (
+        "i: was built by the engine 'abacus', this hybridcli knows: bm25s, lucene, dense, milvus" in found.err
+    )
 
 
 def test_sparse_retrieval_loads_nothing_dense(files: Path) -> None:
