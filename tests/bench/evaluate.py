@@ -1,4 +1,4 @@
-"""Evaluating one large run from its file: ``hybridcli compare`` and pytrec_eval, as a ratio.
+"""Evaluating one large run from its file, values of every query: ``hybridcli compare`` and pytrec_eval, as a ratio.
 
 python -m tests.bench.evaluate [--queries 6980 --depth 1000]
 """
@@ -33,8 +33,8 @@ print({name: sum(row[name] for row in values.values()) / len(values) for name in
 
 def write_qrels(folder: Path, judged: int = 10, seed: int = 0) -> None:
     """Judge some documents of ``a.run``, a tenth of them relevant grades 1 to 3."""
-    run = pl.read_csv(
-        folder / "a.run", separator=" ", has_header=False, columns=[0, 2], new_columns=["qid", "docno"]
+    run = pl.read_csv(folder / "a.run", separator=" ", has_header=False).select(
+        pl.nth(0).alias("qid"), pl.nth(2).alias("docno")
     )
     rng = np.random.default_rng(seed)
     drawn = run[np.sort(rng.choice(len(run), len(run) * judged // 1000, replace=False))]
