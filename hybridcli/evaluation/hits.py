@@ -86,11 +86,6 @@ def match_rows(run: Run, qrels: Qrels) -> tuple[Ints, Ints]:
     return Matcher(qrels).match_rows(run)
 
 
-def query_places(run: Run, qrels: Qrels) -> Ints:
-    """Give the position in ``qrels.queries`` of each of the run's queries, or -1: int64[run queries]."""
-    return Matcher(qrels).places(run)
-
-
 class Matcher:
     """Qrels prepared for finding their documents in many runs, or in many parts of one."""
 
