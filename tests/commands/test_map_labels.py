@@ -278,4 +278,4 @@ def test_the_real_filings(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     # the study's way finds less of it, and less than half of many statements
     result = cli("map-labels", queries, "w.jsonl", "--qrels", "u.qrels", "--scope", "unit")
     title_only = next(line for line in result.err.splitlines() if line.startswith("title-only"))
-    assert int(title_only.split()[-5]) >= 5  # few, now that a table unit holds its own title
+    assert int(title_only.split()[-5]) >= 9  # measured: 9, since a table unit holds its own title
