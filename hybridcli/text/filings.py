@@ -14,16 +14,12 @@ from hybridcli.text.tables import Table, is_unit_line
 
 _CAPTION_WORDS = 60
 _CAPTION_LINE_WORDS = 12
-_LEAD_IN_WORDS = 40
 _SMALL_TEXT_WORDS = 30
 _SMALL_TABLES_WORDS = 120
 _PROSE_WORDS = 15
 _BULLET = re.compile(r"[•●○■□▪▫◦‣⁃·∙►▶➢✓✔☐☑☒†‡*]|\(?\w{1,3}\)")
 _FOOTNOTE = re.compile(
     r"\*{1,4}\s?\S|[†‡§¹²³⁴⁵]|\(?\w{1,2}\)\s?\S|\d\s?[A-Z]|see accompanying|the accompanying notes", re.I
-)
-_LEAD_IN = re.compile(
-    r":$|\bfollowing (?:table|is a|sets|summar)|\bas follows\b|\btables? below\b|\bpresented below\b"
 )
 
 
@@ -64,12 +60,12 @@ class _Draft:
 def parse_filing(data: bytes, doc: str) -> list[Unit]:
     """Cut a filing into units, in reading order; all of them together are what a reader sees, whole and once.
 
-    A unit of kind ``table`` is a table, one line a row, cells separated by a tab, after the lines that introduce
-    it (its title, "in millions", a lead-in sentence) and before its footnotes; ``header_rows`` counts the
-    introducing lines and the column headers. Everything else between two tables or section headings is one unit
-    of kind ``text``, one line a paragraph; page numbers stay where they stand. ``facts`` are the visible
-    inline-XBRL facts that lie wholly in one unit; longer ones, such as the text block of a note, are left out, and
-    of a fact that is continued elsewhere each printed part counts.
+    A unit of kind ``table`` is a table, one line a row, cells separated by a tab, after the lines that entitle
+    it ("Balance sheets", "in millions") and before its footnotes; ``header_rows`` counts these lines and the
+    column headers. Everything else between two tables or section headings is one unit of kind ``text``, one line
+    a paragraph, a sentence that leads to a table too; page numbers stay where they stand. ``facts`` are the
+    visible inline-XBRL facts that lie wholly in one unit; longer ones, such as the text block of a note, are left
+    out, and of a fact that is continued elsewhere each printed part counts.
 
     ``data``: the file, unpacked, in any declared encoding. Raises DataError where it is not HTML.
     """
@@ -128,7 +124,7 @@ def _joined(reading: Reading, first: int, last: int) -> list[str]:
 
 
 def _draft(blocks: list[_Block]) -> list[_Draft]:
-    """Cut blocks at tables and section headings; lines that introduce a table go with it."""
+    """Cut blocks at tables and section headings; the titles of a table go with it."""
     drafts: list[_Draft] = []
     text = _Draft()
     section = ""
@@ -155,21 +151,17 @@ def _draft(blocks: list[_Block]) -> list[_Draft]:
 
 
 def _captions(lines: list[_Block]) -> int:
-    """How many of the lines in front of a table introduce it: titles, short lines, one sentence with a colon.
+    """How many of the lines in front of a table are its titles: headings and short lines, no sentence.
 
     A page header that is a title, as the company's name above a statement, is one only above other such lines.
     """
     count = words = 0
-    led_in = False
     for line in reversed(lines):
         words += line.words
         title = line.rank or (line.page_title and count) or is_unit_line(line.text)
-        if words > _CAPTION_WORDS or (not title and (line.furniture or _BULLET.match(line.text))):
+        sentence = line.words > _CAPTION_LINE_WORDS or line.text[-1] in ".:"
+        if words > _CAPTION_WORDS or (not title and (sentence or line.furniture or _BULLET.match(line.text))):
             break
-        if not title and (line.words > _CAPTION_LINE_WORDS or line.text[-1] == "."):
-            if led_in or line.words > _LEAD_IN_WORDS or not _LEAD_IN.search(line.text):
-                break
-            led_in = True
         count += 1
     return count
 

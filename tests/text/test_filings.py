@@ -165,13 +165,13 @@ def test_a_page_header_that_is_a_title_goes_with_the_statement_below_it() -> Non
     assert (table.heading, table.header_rows) == ("Balance Sheets", 4)
 
 
-def test_lines_that_introduce_a_table_and_its_footnotes_go_with_it() -> None:
+def test_the_titles_of_a_table_and_its_footnotes_go_with_it() -> None:
     body = f"<p>{PROSE * 4}</p><p>Sales were as follows:</p><p>(in millions)</p>{ROWS}<p>(1) Without tax.</p>"
     assert [unit.kind for unit in units(f"{body}<p>{PROSE}</p>")] == ["text", "table", "text"]
     text, table = units(body)
-    assert table.text == "Sales were as follows:\n(in millions)\n2099\nSales\t$5\n(1) Without tax."
-    assert table.header_rows == 3
-    assert text.text == (PROSE * 4).strip()
+    assert table.text == "(in millions)\n2099\nSales\t$5\n(1) Without tax."
+    assert table.header_rows == 2
+    assert text.text == (PROSE * 4).strip() + "\nSales were as follows:"
 
 
 def test_small_tables_side_by_side_are_one_unit_and_large_ones_are_not() -> None:
