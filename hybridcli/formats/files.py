@@ -89,6 +89,13 @@ def head_of(path: str) -> bytes:
     return ledger.heads[path]() if ledger is not None and path in ledger.heads else b""
 
 
+def may_be_rewritten(path: str) -> bool:
+    """Whether an output is a file whose bytes can be written now and put in another order later."""
+    ledger = LEDGER.get()
+    headed = ledger is not None and path in ledger.heads  # a head tells of inputs that are read by then
+    return path != STDIN and _is_ordinary(path) and not path.endswith(".gz") and not headed
+
+
 def name_of(path: str) -> str:
     """The name used in messages."""
     return "<stdin>" if path == STDIN else path

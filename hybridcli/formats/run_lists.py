@@ -57,7 +57,7 @@ def encode(parts: Sequence[Rows]) -> tuple[pl.Series, list[Codes]]:
         for word in keys:
             ordered = word[order]
             fresh[1:] |= ordered[1:] != ordered[:-1]
-        codes[order] = np.cumsum(fresh)
+        codes[order] = np.cumsum(fresh, dtype=np.int32)
         fresh[:1] = True
         distinct = everything.gather(order[fresh])
     ends = np.cumsum([len(rows.sizes) for rows in parts])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self, cast
 
 import numpy as np
 
 from hybridcli.console import note, warn
-from hybridcli.formats.files import name_of, open_output
+from hybridcli.formats.files import may_be_rewritten, name_of, open_output
 from hybridcli.formats.run_batches import RunBatches, RunSource, Scattered, map_ordered
 from hybridcli.formats.run_rows import Findings
 from hybridcli.records import Run, rank_in_segment
@@ -83,19 +82,30 @@ def write_run(run: Run, path: str, *, double: bool = False) -> None:
 
 
 class RunWriter:
-    """Collect a run piece by piece; write it when the block ends without an error, in a given order of queries."""
+    """Collect a run piece by piece; write it when the block ends without an error, in a given order of queries.
+
+    Pieces go to the output itself where it is a plain file: most runs come in their final order.
+    """
 
     def __init__(self, path: str, in_memory: int = IN_MEMORY) -> None:
         self.path = path
         self.queries: list[str] = []
         self.counts: list[int] = []
-        self._pieces = tempfile.SpooledTemporaryFile(max_size=in_memory)
+        self._in_memory = in_memory
+        self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
+        self._direct = may_be_rewritten(self.path)
+        self._pieces = self._stack.enter_context(open_output(self.path) if self._direct else self._spool())
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        self._pieces.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def _spool(self) -> BinaryIO:
+        return cast(BinaryIO, tempfile.SpooledTemporaryFile(max_size=self._in_memory))
 
     def add(self, run: Run, lines: bytes) -> None:
         """Add whole queries: ``lines`` is ``format_run(run)``."""
@@ -105,23 +115,36 @@ class RunWriter:
 
     def write(self, order: Sequence[str]) -> None:
         """Write everything, queries in the order given."""
-        self._pieces.seek(0)
-        with open_output(self.path) as stream:
-            if list(order) == self.queries:
-                shutil.copyfileobj(self._pieces, stream, 1 << 20)
-                return
-            places = self._places()
-            for qid in order:
-                start, size = places[qid]
-                self._pieces.seek(start)
-                stream.write(self._pieces.read(size))
+        as_is = list(order) == self.queries
+        if not self._direct:
+            with open_output(self.path) as stream:
+                self._copy(self._pieces, stream, None if as_is else order)
+        elif not as_is:
+            with self._spool() as pieces:
+                self._pieces.flush()
+                with open(self._pieces.name, "rb") as written:
+                    shutil.copyfileobj(written, pieces, 1 << 20)
+                self._pieces.seek(0)
+                self._copy(pieces, self._pieces, order)
 
-    def _places(self) -> dict[str, tuple[int, int]]:
+    def _copy(self, pieces: BinaryIO, stream: BinaryIO, order: Sequence[str] | None) -> None:
+        """Copy the pieces to a stream, in another order of queries if one is given."""
+        pieces.seek(0)
+        if order is None:
+            shutil.copyfileobj(pieces, stream, 1 << 20)
+            return
+        places = self._places(pieces)
+        for qid in order:
+            start, size = places[qid]
+            pieces.seek(start)
+            stream.write(pieces.read(size))
+
+    def _places(self, pieces: BinaryIO) -> dict[str, tuple[int, int]]:
         """Find where the lines of each query begin and how many bytes they take."""
         places = {}
         start = 0
         for qid, count in zip(self.queries, self.counts, strict=True):
-            size = sum(len(self._pieces.readline()) for _ in range(count))
+            size = sum(len(pieces.readline()) for _ in range(count))
             places[qid] = start, size
             start += size
         return places
@@ -145,12 +168,11 @@ def rewrite_runs(
     def piece(runs: list[Run]) -> list[tuple[Run, bytes]]:
         return [(run, format_run(run)) for run in make(runs)]
 
-    spare = max((os.cpu_count() or 1) - 1, 1)  # one processor is left to the reading
     try:
         pieces = (
             iter([piece(batches.whole())])
             if whole
-            else map_ordered(lambda parts: piece(batches.make(parts)), batches.batches(), spare)
+            else map_ordered(lambda parts: piece(batches.make(parts)), batches.batches())
         )
         with contextlib.ExitStack() as stack:
             share = IN_MEMORY // max(len(outputs), 1)
