@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from array import array
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,8 @@ from hybridcli.console import warn
 from hybridcli.errors import DataError
 from hybridcli.formats.datasets import is_dataset, qrels_rows
 from hybridcli.formats.documents import beir_file
-from hybridcli.formats.files import STDIN, decode, name_of, open_bytes, open_output
+from hybridcli.formats.files import STDIN, decode, name_of, open_output, read_bytes
+from hybridcli.formats.plain import plain_form
 from hybridcli.records import Codes, Ints, Qrels, offsets_of
 
 GRADE = re.compile(rb"[+-]?[0-9]{1,9}")
@@ -33,8 +35,15 @@ def read_qrels(path: str) -> Qrels:
     file without judgements.
     """
     columns = Columns()
-    for line, fields in _dataset_rows(path) if is_dataset(path) else _file_rows(path):
-        columns.add(line, fields, path)
+    if is_dataset(path):
+        for number, row in enumerate(qrels_rows(path), start=1):
+            columns.add(number, [str(field).encode() for field in row], path)
+        return qrels_of(columns, path)
+    data = read_bytes(_file_of(path))
+    columns = _plain_columns(data) or columns
+    if not columns.codes:
+        for number, fields in judgement_rows(enumerate(io.BytesIO(data), start=1)):
+            columns.add(number, fields, path)
     return qrels_of(columns, path)
 
 
@@ -124,14 +133,37 @@ class Columns:
         self.numbers.append(number)
 
 
-def _file_rows(path: str) -> Iterator[tuple[int, list[bytes]]]:
-    if path != STDIN and Path(path).is_dir():
-        found = beir_file(Path(path), BEIR_QRELS)
-        if found is None:
-            raise DataError(f"is a folder without {BEIR_QRELS}; a qrels file is needed", path=path)
-        path = str(found)
-    with open_bytes(path) as stream:
-        yield from judgement_rows(enumerate(stream, start=1))
+def _plain_columns(data: bytes) -> Columns | None:
+    """Read the common form of four columns; None where the file or a grade in it is not of that form."""
+    import polars as pl
+
+    data, table = plain_form(data if data.endswith(b"\n") else data + b"\n", 4)
+    if table is None or not len(table):
+        return None
+    frame = pl.read_csv(
+        data, separator=" ", has_header=False, quote_char=None, schema=dict.fromkeys("qrdg", pl.String)
+    )
+    if len(frame) != len(table) or not frame["g"].str.contains(f"^{GRADE.pattern.decode()}$").all():
+        return None
+    columns = Columns()
+    names = frame["q"].unique(maintain_order=True)
+    columns.codes = {qid.encode(): code for code, qid in enumerate(names)}
+    query = frame["q"].replace_strict(names, range(len(names)), return_dtype=pl.Int64)
+    columns.query = array("q", query.to_numpy().tobytes())
+    columns.reference, columns.docno = (frame[name].cast(pl.Binary).to_list() for name in "rd")
+    columns.grade = array("q", frame["g"].cast(pl.Int64).to_numpy().tobytes())
+    columns.numbers = array("q", range(1, len(table) + 1))
+    return columns
+
+
+def _file_of(path: str) -> str:
+    """The file itself, where ``path`` is a folder in BEIR's form."""
+    if path == STDIN or not Path(path).is_dir():
+        return path
+    found = beir_file(Path(path), BEIR_QRELS)
+    if found is None:
+        raise DataError(f"is a folder without {BEIR_QRELS}; a qrels file is needed", path=path)
+    return str(found)
 
 
 def judgement_rows(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, list[bytes]]]:
@@ -148,11 +180,6 @@ def judgement_rows(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, li
         if beir and len(fields) == 3:
             fields.insert(1, b"0")
         yield number, fields
-
-
-def _dataset_rows(path: str) -> Iterator[tuple[int, list[bytes]]]:
-    for number, row in enumerate(qrels_rows(path), start=1):
-        yield number, [str(field).encode() for field in row]
 
 
 def _what_is_wrong(fields: list[bytes]) -> str:

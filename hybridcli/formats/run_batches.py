@@ -19,8 +19,9 @@ from typing import BinaryIO, TypeVar
 import numpy as np
 
 from hybridcli.formats.files import STDIN, open_bytes, read_bytes
+from hybridcli.formats.plain import LINE_END
 from hybridcli.formats.run_lists import concatenate, detach, runs_of, take_groups
-from hybridcli.formats.run_rows import LINE_END, Findings, Rows, no_rows, parse_rows
+from hybridcli.formats.run_rows import Findings, Rows, no_rows, parse_rows
 from hybridcli.records import Run
 
 BLOCK = 2 << 20  # bytes of a run that are read at once; a few blocks a run are in memory
@@ -199,7 +200,8 @@ class RunBatches:
         def parse(block: tuple[bytes, int]) -> Rows:
             return parse_rows(block[0], path, block[1], lenient=self.lenient, negate=self.negate[i])
 
-        for rows in map_ordered(parse, blocks, ahead=2):
+        ahead = 2 if len(self.sources) > 1 else 0  # few, or the other runs' blocks wait behind them
+        for rows in map_ordered(parse, blocks, ahead):
             if rows.queries and first:
                 self.tags[i], first = rows.tag, False
             self.findings[i].add(rows.findings)

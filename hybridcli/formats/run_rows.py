@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hybridcli.errors import DataError
 from hybridcli.formats.files import decode, name_of
+from hybridcli.formats.plain import boundaries, plain_form
 from hybridcli.records import Floats, Ints, offsets_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 # polars' own names for the six columns of a file without a head line
 DOCNO, SCORE = "column_3", "column_5"
 COLUMNS = tuple(f"column_{i}" for i in range(1, 7))
-BLANK, LINE_END, HASH = 32, 10, 35
 SPARE_BITS = np.arange(64, -1, -8, dtype=np.uint64)  # of a word of 8 bytes that holds 0, 1, … 8
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
@@ -81,14 +81,14 @@ def parse_rows(
     Raises DataError that names file and line for a line that is not a run's (``lenient`` drops it instead).
     ``negate``: scores are distances.
     """
-    table = _boundaries(data) if _is_utf8(data) else None
+    data, table = plain_form(data, len(COLUMNS))
     if table is not None:
         lines = np.arange(first_line, first_line + len(table))
         rows = _parse_plain(data, table, path, lines, Findings(), negate)
         if rows is not None:
             return rows
     cleaned, lines, findings = clean(data, path, first_line, lenient=lenient)
-    table = _boundaries(cleaned, comments=False)
+    table = boundaries(cleaned, len(COLUMNS), comments=False)
     assert table is not None, "cleaned lines are plain"
     rows = _parse_plain(cleaned, table, path, lines, findings, negate)
     assert rows is not None, "cleaned scores are numbers"
@@ -148,27 +148,6 @@ def _parse_plain(
     )
 
 
-def _boundaries(data: bytes, *, comments: bool = True) -> Ints | None:
-    """Give the positions of the blank or line end after each column, int64[lines, 6]; None unless all is plain.
-
-    ``comments``: a line that begins with ``#`` is a comment, and not plain.
-    """
-    buffer = np.frombuffer(data, dtype=np.uint8)
-    ends = np.flatnonzero(buffer <= BLANK)
-    if len(ends) % 6 or not len(data) or data[-1] != LINE_END:
-        return None if len(data) else ends.reshape(0, 6)
-    found = buffer[ends]
-    table = ends.reshape(-1, 6)
-    plain = (
-        (found[5::6] == LINE_END).all()
-        and np.count_nonzero(found == BLANK) == 5 * len(table)
-        and buffer[0] > BLANK
-        and (buffer[1:][ends[:-1]] > BLANK).all()  # no column is empty
-        and not (comments and b"#" in data and (buffer[np.append(0, table[:-1, 5] + 1)] == HASH).any())
-    )
-    return table if plain else None
-
-
 def words(raw: bytes, starts: Ints, sizes: Ints) -> NDArray[np.uint64]:
     """Read up to 8 bytes from each start as one big-endian number, so that numbers compare as bytes do: uint64[N].
 
@@ -192,16 +171,6 @@ def _changes(data: bytes, starts: Ints, sizes: Ints) -> NDArray[np.bool_]:
         word = words(data, starts + position, sizes - position)
         changes[1:] |= word[1:] != word[:-1]
     return changes
-
-
-def _is_utf8(data: bytes) -> bool:
-    if data.isascii():
-        return True
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _rank_lie(data: bytes, table: Ints, scores: Floats, offsets: Ints, queries: list[str]) -> str | None:

@@ -64,8 +64,7 @@ def main() -> None:
             "--qrels",
             "qrels",
             *wanted,
-            "--format",
-            "tsv",
+            "--per-query",
         ]
         seconds, processor, memory = measure(ours, folder)
         print(f"hybridcli compare  {seconds:8.2f} s  {processor:8.2f} s of processor  {memory:.2f} GB")

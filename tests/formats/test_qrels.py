@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hybridcli.errors import DataError
 from hybridcli.formats.qrels import read_qrels, write_qrels
@@ -49,6 +52,46 @@ def test_order_of_queries_and_documents(tmp_path: Path) -> None:
 )
 def test_blanks_ends_and_gzip(tmp_path: Path, text: str | bytes) -> None:
     assert judged(read_qrels(put(tmp_path, text))) == {"q1": {"d1": 1, "d2": 0}}
+
+
+COLUMN = st.text("ab1é#.-", min_size=1, max_size=3)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(COLUMN, COLUMN, COLUMN, st.integers(-2, 3)),
+        min_size=1,
+        max_size=12,
+        unique_by=lambda row: row[:3],
+    )
+)
+def test_the_fast_and_the_tolerant_reader_agree(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("qrels")
+    text = "".join(f"q{qid} {reference} {docno} {grade}\n" for qid, reference, docno, grade in rows)
+    found = []
+    for form in (
+        text,
+        text.replace(" ", "\t"),
+        text.replace("\n", "\r\n"),
+        f"# odd\n{text}",
+        text.replace(" ", "  "),
+    ):
+        try:
+            qrels = read_qrels(put(folder, form))
+        except DataError as error:
+            found.append(re.sub(r"[\d,]+ (here|on line)|line \d+|:\d+", "", str(error)))
+        else:
+            pairs = None if qrels.pairs is None else qrels.pairs.tolist()
+            found.append((qrels.queries, judged(qrels), pairs, qrels.reference_ids))
+    assert all(one == found[0] for one in found)
+
+
+@pytest.mark.parametrize("grade", ["1.0", "x", "1e3", "1234567890", "+-1", ""])
+def test_a_grade_that_is_none_is_named_by_the_fast_reader_too(tmp_path: Path, grade: str) -> None:
+    with pytest.raises(DataError, match=r"q\.txt:2: "):
+        read_qrels(put(tmp_path, f"q1 0 d1 +1\nq1 0 d2 {grade}\n"))
 
 
 def test_ids_are_strings(tmp_path: Path) -> None:

@@ -318,14 +318,30 @@ def test_32_bit_scores_read_back_as_floats_and_as_doubles(scores: list[float]) -
     assert all(a > b or a == b == 0 for a, b in itertools.pairwise(doubles))
 
 
-def test_pieces_are_put_in_order(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["r", "r.gz"])  # written as it comes, and kept until the order is known
+@pytest.mark.parametrize("order", [["q1", "q2"], ["q2", "q1"]])
+def test_pieces_are_put_in_order(tmp_path: Path, name: str, order: list[str]) -> None:
     one, two = Run.from_dict({"q2": {"a": 2.0, "b": 1.0}}), Run.from_dict({"q1": {"é": 1.0}})
-    with RunWriter(str(tmp_path / "r")) as writer:
+    with RunWriter(str(tmp_path / name), in_memory=1) as writer:
         writer.add(one, format_run(one))
         writer.add(two, format_run(two))
-        writer.write(["q1", "q2"])
-    assert read_run(str(tmp_path / "r")).to_dict() == {"q1": {"é": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
-    assert read_run(str(tmp_path / "r")).queries == ["q1", "q2"]
+        writer.write(order)
+    assert read_run(str(tmp_path / name)).to_dict() == {"q1": {"é": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    assert read_run(str(tmp_path / name)).queries == order
+
+
+def test_an_error_leaves_no_part_of_a_run(tmp_path: Path) -> None:
+    run = Run.from_dict({"q": {"a": 1.0}})
+
+    def interrupted() -> None:
+        with RunWriter(str(tmp_path / "r")) as writer:
+            writer.add(run, format_run(run))
+            writer.write(["q"])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not list(tmp_path.iterdir())
 
 
 def test_two_parts_share_their_documents() -> None:
