@@ -39,8 +39,16 @@ class Facts:
 
 
 def means_section(estimates: Sequence[Estimate], comparisons: Sequence[Comparison], n: int) -> Section:
-    """Means of all runs; a mark says how a run compares to the first pair's right-hand run."""
+    """Means of all runs; a mark says how a run compares to the first pair's right-hand run.
+
+    Several measures of one run have a line each, which leaves room for every interval.
+    """
     labels, measures = _distinct(e.label for e in estimates), _distinct(e.measure for e in estimates)
+    if len(labels) == 1 and len(measures) > 1:
+        columns = [Column("measure"), Column(labels[0], "value"), Column("interval", "range")]
+        lines = [[e.measure, Marked(e.mean, ""), interval_cell(e)] for e in estimates]
+        alone = Table(f"Means over n = {n:,} queries", columns, lines)
+        return Section("rows", [alone], [asdict(estimate) for estimate in estimates])
     value = {(e.label, e.measure): e for e in estimates}
     base = comparisons[0].pair.right if comparisons else None
     marks = {(c.pair.left, c.measure): MARKS.get(c.verdict, "") for c in comparisons if c.pair.right == base}
