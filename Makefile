@@ -4,6 +4,23 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
+# ---------------------------------------------------------------- the data sets: make NAME DATA=dir runs one
+# name; what make runs on it; where it comes from and which file goes where
+define DATASETS
+demo       | study A          | comes with hybridcli: fixtures/
+finder     | study A          | DATA/filings/TICKER.html or .html.gz, one 10-K each, from SEC EDGAR; DATA/queries.jsonl, FinDER's rows (_id, text, references, category; doc = the filing's file stem): https://huggingface.co/datasets/Linq-AI-Research/FinDER
+scifact    | BM25, dense, RRF | ir_datasets' beir/scifact/test: fetched when first used, or IR_DATASETS_HOME/beir/scifact/
+cranfield  | BM25, dense, RRF | ir_datasets' cranfield: fetched when first used, or IR_DATASETS_HOME/cranfield/
+vaswani    | BM25, dense, RRF | ir_datasets' vaswani: fetched when first used, or IR_DATASETS_HOME/vaswani/
+mteb-nl    | study B          | each set as DATA/NAME/corpus.jsonl, queries.jsonl and qrels/test.tsv (BEIR's form) or docs.jsonl, topics.tsv and qrels.txt, any of them gzipped; on huggingface.co: clips/mteb-nl-news-articles-ret, clips/mteb-nl-vabb-ret, clips/mteb-nl-opentender-ret, the Dutch parts of PaDaS-Lab/webfaq-retrieval and mteb/WikipediaRetrievalMultilingual
+gerdalir   | study D          | DATA/gerdalir/docs.jsonl (id, text), topics.tsv and qrels.txt, any of them gzipped: https://github.com/lavis-nlp/GerDaLIR
+xmtc-NAME  | study C          | DATA/xmtc-NAME/labels.jsonl (id, text), train.topics.tsv, train.qrels, test.topics.tsv and test.qrels, any of them gzipped; Eurlex-4K, Wiki10-31K: http://manikvarma.org/downloads/XC/XMLRepository.html
+endef
+export DATASETS
+# say where a data set that is not here comes from: $(1) its name in the table
+missing = printf '%s\n' "$$DATASETS" | awk -F ' *[|] ' '$$1 == "$(1)" \
+  { print $$1, "$(if $(DATA),is not in DATA=$(DATA),needs DATA=dir): " $$3 }' | fold -s -w 78 >&2; exit 2
+
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -16,8 +33,12 @@ SEED ?= 0
 
 ## help: list the targets
 help:
-	@awk '/^## [a-z-]+: / { name = $$2; sub(/^## [a-z-]+: /, ""); printf "  make %-16s %s\n", substr(name, 1, length(name) - 1), $$0 }' \
+	@awk '/^## [a-z-]+: / { name = $$2; sub(/^## [a-z-]+: /, ""); printf "  make %-14s %s\n", substr(name, 1, length(name) - 1), $$0 }' \
 	  $(MAKEFILE_LIST)
+
+## datasets: the data sets that have a target, and where to get them
+datasets:
+	@printf '%s\n' "$$DATASETS"
 
 # ---------------------------------------------------------------- installing
 # one stamp an extra: `make test` does not bring torch, `make demo` does not bring the tests' tools
@@ -41,10 +62,10 @@ $(VENV)/.slow: $(VENV)/.dense $(VENV)/.dev
 	$(INSTALL) --editable '.[all,dev]'
 	@touch $@
 
-## install: create .venv with everything the demo needs (TORCH=torch==2.13.0 chooses a CPU build)
+## install: create .venv (TORCH=torch==2.13.0: a CPU build)
 install: $(VENV)/.dense
 
-## install-lucene: add the Lucene engine, with the pyserini that fits the Java on this machine
+## install-lucene: add the pyserini that fits the Java on this machine
 install-lucene: $(VENV)/.base
 	$(INSTALL) --editable '.[lucene]'
 	$(INSTALL) --no-deps $$($(BIN)/python -c \
@@ -161,50 +182,52 @@ ifdef DATA
 $(eval $(call PIPELINE,finder,$(DATA)/filings,$(DATA)/queries.jsonl,$(wildcard $(DATA)/filings/*)))
 endif
 
-## demo: install, run the whole pipeline on the demo collection and print the table and the curve
+## demo: install, run the pipeline on the demo, print its tables
 demo: runs/demo/compare.txt runs/demo/oracle.txt
 	@cat $^
 
-# what to say where a data set is not here
-FINDER_MISSING = "DATA=dir is needed: dir holds filings/ (TICKER.html or .html.gz, one 10-K each, from SEC EDGAR)" \
-  "and queries.jsonl (FinDER's rows, _id, text, references, category, with doc = the filing's file stem;" \
-  "https://huggingface.co/datasets/Linq-AI-Research/FinDER)"
-
-## finder: study A's table on real filings: make finder DATA=dir with filings/ and queries.jsonl
-finder: $(if $(DATA),runs/finder/compare.txt runs/finder/oracle.txt)
-	@test -n "$(DATA)" || { echo $(FINDER_MISSING) >&2; exit 2; }
+## finder: study A's table on real filings (DATA=dir)
+finder: $(if $(wildcard $(DATA)/queries.jsonl),runs/finder/compare.txt runs/finder/oracle.txt)
+	@test -n "$^" || { $(call missing,finder); }
 	@cat $^
 
-## study-a: study A complete: methods, routers, units against windows, carried headings, sensitivity (DATA as finder)
-study-a: $(call STUDY_A,$(if $(DATA),finder,demo))
+## study-a: routers, units, headings, sensitivity (demo, or DATA=dir)
+A_SET := $(if $(DATA),$(if $(wildcard $(DATA)/queries.jsonl),finder),demo)
+study-a: $(if $(A_SET),$(call STUDY_A,$(A_SET)))
+	@test -n "$^" || { $(call missing,finder); }
 	@for table in $^; do echo "== $$table"; cat $$table; done
 
 # ---------------------------------------------------------------- any data set of ir_datasets
 DATASET ?= beir/scifact/test
-IRDS := $(subst /,-,$(DATASET))
 IRDS_MEASURES ?= -m nDCG@10 -m RR@10 -m R@100
+# $(1) its folder in runs/  $(2) its id
 define IRDS_PIPELINE
 runs/$(1)/bm25.index/meta.json: | $(VENV)/.dense
 	@mkdir -p runs/$(1)
-	$(HYBRIDCLI) index-sparse irds:$(DATASET) -o $$(@D)
+	$(HYBRIDCLI) index-sparse irds:$(2) -o $$(@D)
 
 runs/$(1)/dense.index/meta.json: | $(VENV)/.dense
 	@mkdir -p runs/$(1)
-	$(HYBRIDCLI) index-dense irds:$(DATASET) -o $$(@D) --model $(MODEL)
+	$(HYBRIDCLI) index-dense irds:$(2) -o $$(@D) --model $(MODEL)
 
 runs/$(1)/bm25.run runs/$(1)/dense.run: runs/$(1)/%.run: runs/$(1)/%.index/meta.json
-	$(HYBRIDCLI) retrieve $$(<D) irds:$(DATASET) --depth 1000 --tag $$* -o $$@
+	$(HYBRIDCLI) retrieve $$(<D) irds:$(2) --depth 1000 --tag $$* -o $$@
 
 runs/$(1)/rrf.run: runs/$(1)/bm25.run runs/$(1)/dense.run
 	$(HYBRIDCLI) fuse $$^ --method rrf --tag rrf -o $$@
 
 runs/$(1)/compare.txt: runs/$(1)/bm25.run runs/$(1)/dense.run runs/$(1)/rrf.run
-	$(HYBRIDCLI) compare $$^ --qrels irds:$(DATASET) $(IRDS_MEASURES) --seed $(SEED) -o $$@
+	$(HYBRIDCLI) compare $$^ --qrels irds:$(2) $(IRDS_MEASURES) --seed $(SEED) -o $$@
 endef
-$(eval $(call IRDS_PIPELINE,$(IRDS)))
+irds_table = runs/$(subst /,-,$(1))/compare.txt
+$(foreach id,$(sort beir/scifact/test cranfield vaswani $(DATASET)),$(eval $(call IRDS_PIPELINE,$(subst /,-,$(id)),$(id))))
 
-## run: index, retrieve, fuse and compare any data set of ir_datasets: make run DATASET=beir/scifact/test
-run: runs/$(IRDS)/compare.txt
+## run: any of ir_datasets: make run DATASET=beir/scifact/test
+run: $(call irds_table,$(DATASET))
+scifact: $(call irds_table,beir/scifact/test)
+cranfield: $(call irds_table,cranfield)
+vaswani: $(call irds_table,vaswani)
+run scifact cranfield vaswani:
 	@cat $<
 
 # a file that may be compressed: the name as it is there
@@ -342,13 +365,13 @@ B_SHOWN = $(foreach set,$(filter-out $(B_SWEPT),$(B_SETS)),$(patsubst %,runs/stu
 runs/study-b/sweep.txt: $(B_SHOWN)
 	$(HYBRIDCLI) sweep $(B_SHOWN:%.values=%/report.json) -o $@
 
-## study-b: does a static embedding add anything (the demo's sectors, or DATA=dir of data sets)
+## study-b: does a static embedding add anything (demo, or DATA=dir)
 study-b: $(if $(strip $(B_SETS)),$(B_TABLES) runs/study-b/lodo.txt runs/study-b/sweep.txt)
-	@test -n "$(B_SETS)" || { echo "no data set for study B in $(DATA): put there NAME/corpus.jsonl, NAME/queries.jsonl and" \
-	  "NAME/qrels/test.tsv (BEIR's form), or NAME/docs.jsonl, topics.tsv and qrels.txt. MTEB-NL on huggingface.co:" \
-	  "clips/mteb-nl-news-articles-ret, clips/mteb-nl-vabb-ret, clips/mteb-nl-opentender-ret, and the Dutch parts of" \
-	  "PaDaS-Lab/webfaq-retrieval and mteb/WikipediaRetrievalMultilingual" >&2; exit 2; }
+	@test -n "$^" || { $(call missing,mteb-nl); }
 	@for table in $^; do echo "== $$table"; cat $$table; done
+
+mteb-nl: $(if $(DATA),study-b)
+	@test -n "$^" || { $(call missing,mteb-nl); }
 
 .PRECIOUS: runs/study-b/grid/%
 FORCE:
@@ -422,14 +445,17 @@ else
 C_FILINGS := demo
 $(eval $(call FACTS,demo,$(DEMO_FILINGS)))
 endif
-C_TABLES = $(foreach set,$(C_LABELS) $(C_FILINGS),$(patsubst %,runs/study-c/$(set)/%.txt,lists cells))
+C_SETS ?= $(C_LABELS) $(C_FILINGS)
+C_TABLES = $(foreach set,$(C_SETS),$(patsubst %,runs/study-c/$(set)/%.txt,lists cells))
 
-## study-c: labels as documents, every method x normalisation (the demo's XBRL concepts, or DATA=dir)
+## study-c: labels as documents, every fusion (demo, or DATA=dir)
 study-c: $(C_TABLES)
-	@test -n "$(C_TABLES)" || { echo "no data set for study C in $(DATA): put there NAME/labels.jsonl (id, text)," \
-	  "NAME/train.topics.tsv, NAME/train.qrels, NAME/test.topics.tsv, NAME/test.qrels (Eurlex-4K, Wiki10-31K:" \
-	  "http://manikvarma.org/downloads/XC/XMLRepository.html), or NAME/filings/ with inline-XBRL 10-Ks" >&2; exit 2; }
+	@test -n "$^" || { $(call missing,xmtc-NAME); }
 	@for table in $^; do echo "== $$table"; cat $$table; done
+
+xmtc-%: FORCE
+	@test -n "$(filter $@,$(C_LABELS))" || { $(call missing,xmtc-NAME); }
+	@$(MAKE) --no-print-directory study-c DATA=$(DATA) C_SETS=$@
 
 # --- study D: re-rankers trained on the nearest passages of other queries
 D_SETS ?= legalquad-german gerdalir
@@ -484,15 +510,17 @@ $(eval $(call STUDY_D,demo,runs/demo/bm25.index,runs/demo/dense.index,runs/demo/
 endif
 D_TABLES = $(patsubst %,runs/study-d/%/svr.txt,$(D_FOUND))
 
-## study-d: bagged SVRs re-rank the nearest passages, against their bound (the demo, or DATA=dir)
+## study-d: bagged SVRs as re-rankers (demo, or DATA=dir)
 study-d: $(D_TABLES)
-	@test -n "$(D_TABLES)" || { echo "no data set for study D in $(DATA): put there NAME/docs.jsonl (id, text)," \
-	  "NAME/topics.tsv, NAME/qrels.txt and name it in D_SETS ($(D_SETS)); GerDaLIR:" \
-	  "https://github.com/lavis-nlp/GerDaLIR" >&2; exit 2; }
+	@test -n "$^" || { $(call missing,gerdalir); }
 	@for table in $^; do echo "== $$table"; cat $$table; done
 
+gerdalir: $(filter runs/study-d/gerdalir/%,$(D_TABLES))
+	@test -n "$^" || { $(call missing,gerdalir); }
+	@cat $^
+
 # ---------------------------------------------------------------- tests
-## test: the fast lane: no network, no torch, under 3 minutes after install
+## test: the fast lane: no network, no torch, under 3 minutes
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m "not slow" -n auto
 
@@ -500,13 +528,13 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.slow
 	$(BIN)/python -m pytest -q -m slow
 
-## bench-engines: time, memory and size of the engines on 300,000 windows (WINDOWS=, TOPICS=)
+## bench-engines: time, memory, size of the engines (WINDOWS=, TOPICS=)
 WINDOWS ?= 300000
 TOPICS ?= 5000
 bench-engines: $(VENV)/.slow
 	$(BIN)/python -m tests.bench.engines --windows $(WINDOWS) --topics $(TOPICS)
 
-## bench: the speed bars: fuse against ranx and polars on 14 million lines, compare against pytrec_eval, kernels
+## bench: against ranx, polars, pytrec_eval; kernels
 bench: $(VENV)/.slow
 	$(BIN)/python -m tests.bench.kernels
 	$(BIN)/python -m tests.bench.evaluate
@@ -522,4 +550,4 @@ lint: $(VENV)/.dev
 clean:
 	git clean -fdXq runs qrels
 
-.PHONY: bench-engines help install install-lucene demo finder study-a study-b study-c study-d test test-slow bench lint clean
+.PHONY: datasets scifact cranfield vaswani mteb-nl gerdalir bench-engines help install install-lucene demo finder study-a study-b study-c study-d test test-slow bench lint clean

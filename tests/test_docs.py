@@ -50,6 +50,35 @@ def test_every_make_target_named_in_the_readme_exists() -> None:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 
 
+def make(*args: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(["make", "-s", *args], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+def test_every_data_set_has_a_target() -> None:
+    names = [line.split()[0] for line in make("datasets").stdout.splitlines()]
+    assert {"demo", "finder", "scifact", "cranfield", "vaswani", "mteb-nl", "gerdalir"} < set(names)
+    for name in ("demo", "scifact", "cranfield", "vaswani"):
+        assert "hybridcli compare" in make("-n", "-B", name).stdout, name
+
+
+@pytest.mark.parametrize("name", ["finder", "mteb-nl", "gerdalir", "xmtc-eurlex4k"])
+@pytest.mark.parametrize("given", [True, False])
+def test_a_missing_data_set_says_where_to_get_it(tmp_path: Path, name: str, given: bool) -> None:
+    done = make(name, *([f"DATA={tmp_path}"] if given else []))
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert said.startswith(f"{'xmtc-NAME' if 'xmtc' in name else name} ")
+    assert f"is not in DATA={tmp_path}" in said if given else "needs DATA=dir" in said
+    assert re.search(r"DATA/\S+\.(html|jsonl)", said)
+    assert "https://" in said or "huggingface.co" in said or "http://" in said
+    assert max(map(len, done.stderr.splitlines())) < 120
+
+
+def test_help_fits_the_terminal() -> None:
+    assert max(map(len, make("help").stdout.splitlines())) <= 80
+
+
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the one-liners name."""
