@@ -532,6 +532,7 @@ test-slow: $(VENV)/.slow
 WINDOWS ?= 300000
 TOPICS ?= 5000
 bench-engines: $(VENV)/.slow
+	$(BIN)/python -m tests.bench.encoding
 	$(BIN)/python -m tests.bench.engines --windows $(WINDOWS) --topics $(TOPICS)
 
 ## bench: against ranx, polars, pytrec_eval; kernels
