@@ -533,6 +533,7 @@ WINDOWS ?= 300000
 TOPICS ?= 5000
 bench-engines: $(VENV)/.slow
 	$(BIN)/python -m tests.bench.encoding
+	$(BIN)/python -m tests.bench.engines --dataset beir/scifact/test --model minilm
 	$(BIN)/python -m tests.bench.engines --windows $(WINDOWS) --topics $(TOPICS)
 
 ## bench: against ranx, polars, pytrec_eval; kernels
@@ -540,6 +541,10 @@ bench: $(VENV)/.slow
 	$(BIN)/python -m tests.bench.kernels
 	$(BIN)/python -m tests.bench.evaluate
 	$(BIN)/python -m tests.bench.fuse --ranx
+
+## bench-route: study A's whole router protocol at the study's size
+bench-route: $(VENV)/.dev
+	$(BIN)/python -m tests.bench.route
 
 ## lint: ruff and mypy
 lint: $(VENV)/.dev
@@ -551,4 +556,4 @@ lint: $(VENV)/.dev
 clean:
 	git clean -fdXq runs qrels
 
-.PHONY: datasets scifact cranfield vaswani mteb-nl gerdalir bench-engines help install install-lucene demo finder study-a study-b study-c study-d test test-slow bench lint clean
+.PHONY: bench-route datasets scifact cranfield vaswani mteb-nl gerdalir bench-engines help install install-lucene demo finder study-a study-b study-c study-d test test-slow bench lint clean

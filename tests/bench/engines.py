@@ -3,6 +3,7 @@
     python -m tests.bench.engines                            # 300,000 windows, 5,000 topics
     python -m tests.bench.engines --windows 20000 --topics 500 --engines bm25s,flat
     python -m tests.bench.engines --model minilm             # a transformer instead of static vectors
+    python -m tests.bench.engines --dataset beir/scifact/test --model minilm
 
 Each step is a process of its own; the clock includes its start, memory is the process's largest resident set. Below
 the table stands what it means for larger collections, as arithmetic on the measured rows.
@@ -13,6 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -107,6 +110,28 @@ def extrapolate(name: str, windows: int, index: float, per_topic: float) -> str:
     return f"{name}: " + "; ".join(parts)
 
 
+def search(index: Path, topics: str, target: Path, *more: str) -> Cost:
+    """Retrieve in a process of its own."""
+    return run("retrieve", str(index), topics, "-o", str(target), *more)
+
+
+def quality(run_file: Path, dataset: str) -> str:
+    """nDCG@10 on the data set's judgements."""
+    command = [
+        sys.executable,
+        "-m",
+        "hybridcli",
+        "compare",
+        str(run_file),
+        "--qrels",
+        dataset,
+        "-m",
+        "nDCG@10",
+    ]
+    done = subprocess.run([*command, "--format", "tsv"], capture_output=True, text=True, check=True)
+    return f"{float(done.stdout.splitlines()[2].split()[1]):.4f}"
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
@@ -114,56 +139,52 @@ def main() -> None:
     )
     parser.add_argument("--windows", type=int, default=300_000)
     parser.add_argument("--topics", type=int, default=5000)
+    parser.add_argument("--dataset", help="documents, topics and qrels of ir_datasets, not made windows")
     parser.add_argument("--model", default="wordllama")
-    parser.add_argument("--engines", default="bm25s,flat,hnsw,ivf,ivfpq", help=f"of {', '.join(ENGINES)}")
+    names = [name for name in ENGINES if name != "lucene" or shutil.which("java")]
+    parser.add_argument("--engines", default=",".join(names), help=f"of {', '.join(ENGINES)}")
     options = parser.parse_args()
     estimates = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run("window", str(ROOT / "fixtures" / "filings"), "-o", str(folder / "demo.jsonl"))
-        texts = write_windows(folder / "demo.jsonl", folder / "windows.jsonl", options.windows)
-        write_topics(texts, folder / "topics.tsv", options.topics)
-        del texts
+        if options.dataset:
+            documents = topics = f"irds:{options.dataset}"
+            print(f"{documents}, vectors of {options.model}")
+        else:
+            documents, topics = str(folder / "windows.jsonl"), str(folder / "topics.tsv")
+            run("window", str(ROOT / "fixtures" / "filings"), "-o", str(folder / "demo.jsonl"))
+            texts = write_windows(folder / "demo.jsonl", Path(documents), options.windows)
+            write_topics(texts, Path(topics), options.topics)
+            del texts
+            print(f"{options.windows:,} windows, {options.topics:,} topics, vectors of {options.model}")
         write_topics([" ".join(["net income"] * 3)], folder / "one.tsv", 1)
-        print(f"{options.windows:,} windows, {options.topics:,} topics, vectors of {options.model}")
+        last = "nDCG@10" if options.dataset else "found"
         print(
-            f"{'engine':8}{'build s':>9}{'GB':>6}{'index GB':>10}{'search s':>10}{'GB':>6}{'ms/topic':>10}  found"
+            f"{'engine':8}{'build s':>9}{'GB':>6}{'index GB':>10}{'search s':>10}{'GB':>6}{'ms/topic':>10}  {last}"
         )
         for engine in options.engines.split(","):
-            index = folder / engine
+            index, target = folder / engine, folder / f"{engine}.run"
             dense = () if ENGINES[engine][0] == "index-sparse" else ("--model", options.model)
-            built = run(
-                ENGINES[engine][0],
-                str(folder / "windows.jsonl"),
-                "-o",
-                str(index),
-                *ENGINES[engine][1:],
-                *dense,
-            )
-            start = run("retrieve", str(index), str(folder / "one.tsv"), "-o", str(folder / "one.run"))
-            run_file = str(folder / f"{engine}.run")
-            searched = run("retrieve", str(index), str(folder / "topics.tsv"), "-o", run_file)
+            built = run(ENGINES[engine][0], documents, "-o", str(index), *ENGINES[engine][1:], *dense)
+            start = search(index, str(folder / "one.tsv"), folder / "one.run")
+            searched = search(index, topics, target)
             found = "exact"
-            if "--ann" in ENGINES[engine]:
-                measured = run(
-                    "retrieve",
-                    str(index),
-                    str(folder / "topics.tsv"),
-                    "-o",
-                    run_file,
-                    "--measure-recall",
-                    "200",
-                )
+            if options.dataset:
+                found = quality(target, documents)
+            elif "--ann" in ENGINES[engine]:
+                measured = search(index, topics, target, "--measure-recall", "200")
                 found = next(word for word in measured.err.split() if word.endswith("%"))
-            each = max(searched.seconds - start.seconds, 0) / options.topics
+            queries = len({line.split(" ", 1)[0] for line in target.open(encoding="utf-8")})
+            each = max(searched.seconds - start.seconds, 0) / max(queries, 1)
             print(
                 f"{engine:8}{built.seconds:9.1f}{built.gigabytes:6.1f}{size(index):10.2f}{searched.seconds:10.1f}"
                 f"{searched.gigabytes:6.1f}{each * 1000:10.2f}  {found}",
                 flush=True,
             )
             estimates.append(extrapolate(engine, options.windows, size(index), each))
-    print("If cost grows with the number of windows (hnsw: slower than that), on this machine:")
-    print("\n".join(estimates))
+    if not options.dataset:
+        print("If cost grows with the number of windows (hnsw: slower than that), on this machine:")
+        print("\n".join(estimates))
 
 
 if __name__ == "__main__":
