@@ -145,6 +145,7 @@ def main() -> None:
     parser.add_argument("--engines", default=",".join(names), help=f"of {', '.join(ENGINES)}")
     options = parser.parse_args()
     estimates = []
+    encoded: Path | None = None
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if options.dataset:
@@ -164,8 +165,13 @@ def main() -> None:
         )
         for engine in options.engines.split(","):
             index, target = folder / engine, folder / f"{engine}.run"
-            dense = () if ENGINES[engine][0] == "index-sparse" else ("--model", options.model)
-            built = run(ENGINES[engine][0], documents, "-o", str(index), *ENGINES[engine][1:], *dense)
+            given = [documents]
+            if ENGINES[engine][0] == "index-dense":
+                # vectors are made once; the dense engines after the first build on them
+                files = ("--embeddings", f"{encoded}/vectors.npy", "--ids", f"{encoded}/docnos.txt")
+                given = [*([documents] if encoded is None else files), "--model", options.model]
+                encoded = encoded or index
+            built = run(ENGINES[engine][0], *given, "-o", str(index), *ENGINES[engine][1:])
             start = search(index, str(folder / "one.tsv"), folder / "one.run")
             searched = search(index, topics, target)
             found = "exact"

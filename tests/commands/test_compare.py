@@ -327,14 +327,24 @@ def test_sensitivity(cli: Cli, place: Path) -> None:
     assert {row["feature"] for row in report["excluded"] if row["kind"] == "feature"} >= {"word_length"}
 
 
-def test_excluded_queries_without_a_group_stand_alone(cli: Cli, place: Path) -> None:
+def test_excluded_queries_without_a_group_are_one_group(cli: Cli, place: Path) -> None:
     (place / "excluded.txt").write_text("u1\nu2\n")
     args = ("b.run", "a.run", "--qrels", "qrels.txt", "-m", "P@10", "--excluded", "excluded.txt")
     result = cli("compare", *args, "--groups", "groups.tsv", "--format", "json")
     assert result.code == 0
-    assert "2 excluded queries have no group; each stands by itself" in result.err
+    assert "2 excluded queries have no group; together they are one group" in result.err
     rows = {row["assumption"]: row for row in json.loads(result.out)["sensitivity"]}
     assert rows["excluded = 0"]["n"] == 8
+
+
+def test_many_assumed_values_decide_nothing(cli: Cli, place: Path) -> None:
+    """The same mean put in for 40 queries is one assumption, not 40 observations of a difference."""
+    (place / "excluded.txt").write_text("".join(f"u{number}\n" for number in range(40)))
+    args = ("b.run", "a.run", "--qrels", "qrels.txt", "-m", "P@10", "--excluded", "excluded.txt")
+    result = cli("compare", *args, "--groups", "groups.tsv", "--format", "json")
+    rows = {row["assumption"]: row for row in json.loads(result.out)["sensitivity"]}
+    assert rows["excluded = evaluated mean"]["n"] == 46
+    assert {row["verdict"] for row in rows.values()} == {"undecided"}
 
 
 def test_agreement(cli: Cli, place: Path) -> None:

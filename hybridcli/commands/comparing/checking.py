@@ -37,19 +37,22 @@ class Groups:
         """Read ``qid<TAB>group``."""
         return cls(path, {} if path is None else read_mapping(path))
 
-    def units(self, queries: Sequence[str], alone: Collection[str] = ()) -> Units:
-        """Units of these queries; a query without a group is an error that names it, unless it may stand alone."""
+    def units(self, queries: Sequence[str], imputed: Collection[str] = ()) -> Units:
+        """Units of these queries; a query without a group is an error that names it.
+
+        Queries whose values are assumed (``imputed``) need none: one assumption, so one group together.
+        """
         if self.path is None:
             return units_of(None, len(queries))
-        lacking = [qid for qid in queries if qid not in self.of_query and qid not in alone]
+        lacking = [qid for qid in queries if qid not in self.of_query and qid not in imputed]
         if lacking:
             more = f" and {len(lacking) - 1:,} more" if len(lacking) > 1 else ""
             raise DataError(
                 f"no group for query {lacking[0]}{more}; every evaluated query needs one",
                 path=name_of(self.path),
             )
-        # NUL cannot stand in a group's name, so that a query alone meets no other
-        return units_of([self.of_query.get(qid, f"\0{qid}") for qid in queries], len(queries))
+        # NUL cannot stand in a group's name
+        return units_of([self.of_query.get(qid, "\0") for qid in queries], len(queries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +113,10 @@ def sensitivity(case: Case, excluded: Sequence[str] | None, subset: Sequence[str
         name = "subset's" if subset is not None else "evaluated"
         for label, fill in (("excluded = 0", 0.0), (f"excluded = {name} mean", 1.0)):
             whole = with_excluded(scores, added, trusted.means() * fill)
-            scenarios.append(Scenario(label, whole, groups.units(whole.queries, alone=added)))
+            scenarios.append(Scenario(label, whole, groups.units(whole.queries, imputed=added)))
         ungrouped = sum(qid not in groups.of_query for qid in added)
         if groups.path is not None and ungrouped:
-            note(f"{ungrouped:,} excluded queries have no group; each stands by itself in the bounds")
+            note(f"{ungrouped:,} excluded queries have no group; together they are one group in the bounds")
     if case.evaluated.condensed is not None:
         condensed = case.evaluated.condensed
         condensed = condensed.take(_among(condensed.queries, scores.queries))
