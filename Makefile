@@ -72,13 +72,18 @@ install-lucene: $(VENV)/.base
 	  'from hybridcli.search.java import lucene_requirements as names; print(*names())')
 
 # ---------------------------------------------------------------- study A's pipeline, once for every data set
+# the model of the dense indexes, as a file that changes when MODEL does
+runs/model: FORCE
+	@mkdir -p $(@D)
+	@echo '$(MODEL)' | cmp -s - $@ || echo '$(MODEL)' > $@
+
 # index and search one cut of the documents, with both retrievers
 # $(1) data set  $(2) prefix of the cut's files  $(3) its passages
 define RETRIEVERS
 runs/$(1)/$(2)bm25.index/meta.json: $(3) | $(VENV)/.dense
 	$(HYBRIDCLI) index-sparse $$< -o $$(@D)
 
-runs/$(1)/$(2)dense.index/meta.json: $(3) | $(VENV)/.dense
+runs/$(1)/$(2)dense.index/meta.json: $(3) runs/model | $(VENV)/.dense
 	$(HYBRIDCLI) index-dense $$< -o $$(@D) --model $(MODEL)
 
 runs/$(1)/$(2)bm25.run runs/$(1)/$(2)dense.run: runs/$(1)/%.run: runs/$(1)/%.index/meta.json runs/$(1)/topics.tsv
@@ -118,6 +123,7 @@ runs/$(1)/oracle.txt: runs/$(1)/bm25.run runs/$(1)/dense.run qrels/$(1)/referenc
 # routers, each judged on companies that its training has not seen, then the study's decision rule
 runs/$(1)/routed/report.json: runs/$(1)/bm25.run runs/$(1)/dense.run qrels/$(1)/reference.qrels
 	@mkdir -p $$(@D)
+	@for file in $$^; do test runs/$(1)/routed.work -nt $$$$file || rm -f runs/$(1)/routed.work; done
 	$(HYBRIDCLI) route runs/$(1)/bm25.run runs/$(1)/dense.run $(call JUDGED,$(1)) $(A_MEASURES) --router all \
 	  --topics runs/$(1)/topics.tsv --categories qrels/$(1)/categories.tsv --index runs/$(1)/dense.index \
 	  --folds 5 --repeats $(REPEATS) --seed $(SEED) --work runs/$(1)/routed.work --out-dir $$(@D) > $$(@D)/table.txt
@@ -206,7 +212,7 @@ runs/$(1)/bm25.index/meta.json: | $(VENV)/.dense
 	@mkdir -p runs/$(1)
 	$(HYBRIDCLI) index-sparse irds:$(2) -o $$(@D)
 
-runs/$(1)/dense.index/meta.json: | $(VENV)/.dense
+runs/$(1)/dense.index/meta.json: runs/model | $(VENV)/.dense
 	@mkdir -p runs/$(1)
 	$(HYBRIDCLI) index-dense irds:$(2) -o $$(@D) --model $(MODEL)
 
@@ -262,7 +268,7 @@ runs/study-b/$(1)/bm25.index/meta.json: $(2) | $(VENV)/.dense
 	@mkdir -p runs/study-b/$(1)
 	$(HYBRIDCLI) index-sparse $(2) -o $$(@D)
 
-runs/study-b/$(1)/dense.index/meta.json: $(2) | $(VENV)/.dense
+runs/study-b/$(1)/dense.index/meta.json: $(2) runs/model | $(VENV)/.dense
 	@mkdir -p runs/study-b/$(1)
 	$(HYBRIDCLI) index-dense $(2) -o $$(@D) --model $(MODEL)
 endef
@@ -389,7 +395,7 @@ runs/study-c/$(1)/docs.jsonl: $(2) $(3) $(4) | $(VENV)/.dense
 runs/study-c/$(1)/bm25.index/meta.json: runs/study-c/$(1)/docs.jsonl
 	$(HYBRIDCLI) index-sparse $$< -o $$(@D) --k1 1.5 --b 0.75
 
-runs/study-c/$(1)/dense.index/meta.json: runs/study-c/$(1)/docs.jsonl
+runs/study-c/$(1)/dense.index/meta.json: runs/study-c/$(1)/docs.jsonl runs/model
 	$(HYBRIDCLI) index-dense $$< -o $$(@D) --model $(MODEL)
 
 runs/study-c/$(1)/bm25.run runs/study-c/$(1)/dense.run: runs/study-c/$(1)/%.run: runs/study-c/$(1)/%.index/meta.json $(5)
@@ -493,7 +499,7 @@ runs/study-d/$(1)/bm25.index/meta.json: $(2) | $(VENV)/.dense
 	@mkdir -p runs/study-d/$(1)
 	$(HYBRIDCLI) index-sparse $(2) -o $$(@D)
 
-runs/study-d/$(1)/dense.index/meta.json: $(2) | $(VENV)/.dense
+runs/study-d/$(1)/dense.index/meta.json: $(2) runs/model | $(VENV)/.dense
 	@mkdir -p runs/study-d/$(1)
 	$(HYBRIDCLI) index-dense $(2) -o $$(@D) --model $(MODEL)
 

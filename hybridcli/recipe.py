@@ -68,6 +68,10 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
                 result = function(**options)
             except EOFError as error:  # which typer would take for Ctrl-C
                 raise HybridcliError(f"an input ends too early ({error}); is a file cut short?") from None
+            if ir_metadata and output != STDIN and output not in ledger.outputs:
+                raise UsageError(
+                    "--ir-metadata goes into the head of the run that -o names, and -o names none here"
+                )
         if recipe:
             write_text(f"{output}.recipe.json", json.dumps(document(name, options, ledger), indent=1) + "\n")
         return result

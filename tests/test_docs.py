@@ -75,6 +75,23 @@ def test_a_missing_data_set_says_where_to_get_it(tmp_path: Path, name: str, give
     assert max(map(len, done.stderr.splitlines())) < 120
 
 
+def test_another_model_builds_the_dense_index_again(tmp_path: Path) -> None:
+    fake = tmp_path / "hybridcli"
+    fake.write_text(
+        '#!/bin/sh\necho "$@" >> calls\n'
+        'while [ $# -gt 0 ]; do [ "$1" = -o ] && mkdir -p "$2" && touch "$2/meta.json"; shift; done\n'
+    )
+    fake.chmod(0o755)
+    given = ["-o", "v/.base", "-o", "v/.dense", "VENV=v", "HYBRIDCLI=./hybridcli"]
+    given += [f"B_GRID={ROOT / 'fixtures' / 'study-b.tsv'}", "runs/cranfield/dense.index/meta.json"]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    for model in ("one", "one", "two"):
+        command = ["make", "-s", "-f", str(ROOT / "Makefile"), *given, f"MODEL={model}"]
+        done = subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    assert [line.split()[-1] for line in (tmp_path / "calls").read_text().splitlines()] == ["one", "two"]
+
+
 def test_help_fits_the_terminal() -> None:
     assert max(map(len, make("help").stdout.splitlines())) <= 80
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridcli.records import Codes, Floats, Ints, Run, offsets_of, rank_in_segment
+from hybridcli.records import Codes, Floats, Ints, Run, offsets_of, order_rows, rank_in_segment
 
 Mask = NDArray[np.bool_]
 Vectors = NDArray[np.floating]
@@ -122,5 +122,5 @@ def reorder(run: Run, k: int, scores: Floats, tag: str) -> Run:
     before = np.concatenate(([0], counts))[run.offsets[:-1]]
     falling = np.repeat(base, lengths) - (counts - np.repeat(before, lengths))
     fresh[ranked] = falling[ranked]
-    order = np.lexsort((-run.docs.astype(np.int64), -fresh, np.repeat(np.arange(len(lengths)), lengths)))
+    order = order_rows(run.offsets, run.docs, fresh)
     return replace(run, tag=tag, docs=run.docs[order], scores=fresh[order])

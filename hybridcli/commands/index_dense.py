@@ -28,10 +28,11 @@ def index_dense(
     output: Annotated[str, typer.Option("-o", "--output", metavar="INDEX", help="Folder to write.")],
     model: ModelName = None,
     max_length: Annotated[
-        int | None, typer.Option("--max-length", help="Tokens the encoder reads (the model's own limit).")
+        int | None,
+        typer.Option("--max-length", min=1, help="Tokens the encoder reads (the model's own limit)."),
     ] = None,
     dim: Annotated[
-        int | None, typer.Option("--dim", help="Keep the first dimensions (Matryoshka models).")
+        int | None, typer.Option("--dim", min=1, help="Keep the first dimensions (Matryoshka models).")
     ] = None,
     dtype: Annotated[
         str, typer.Option("--dtype", help="Number type of the computation: float32, bfloat16, float16.")

@@ -7,6 +7,7 @@ from hybridcli.adaptive.exhaustive import table_of
 from hybridcli.adaptive.oracle import Grid, forced_runs, summarise, survey
 from hybridcli.commands.routing.reading import complete_rankings, read_rankings
 from hybridcli.commands.routing.writing import write_fused
+from hybridcli.console import note
 from hybridcli.errors import UsageError
 from hybridcli.evaluation.measures import parse_measure
 from hybridcli.evaluation.resampling import units_of
@@ -23,7 +24,7 @@ from hybridcli.formats.landscapes import StoredTable, write_table
 from hybridcli.formats.qrels import read_qrels
 from hybridcli.formats.tables import read_values
 from hybridcli.formats.weights import write_weights
-from hybridcli.fusion.fuse import Plan
+from hybridcli.fusion.fuse import Plan, idle_options
 from hybridcli.report.oracle import render_document, require_format
 from hybridcli.report.plots import draw_curve, figure_kind
 
@@ -76,6 +77,8 @@ def oracle(
     if plot is not None and box:
         raise UsageError("--plot draws weights that sum to 1; leave --box out")
     plans = [Plan(method, norm, constant, missing=missing) for constant in rrf_ks]
+    for line in idle_options(plans[0]):
+        note(line)
     labels = distinct_labels([stem_of(path) for path in runs], runs)
     points = Grid.of(len(runs), grid, box=box, forced=forced_runs(force or [], labels))
     judged = read_qrels(qrels)

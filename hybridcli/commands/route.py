@@ -24,7 +24,7 @@ from hybridcli.commands.routing.reading import (
     stored_rankings,
 )
 from hybridcli.commands.routing.writing import save_router, write_fused, write_results
-from hybridcli.console import track
+from hybridcli.console import note, track
 from hybridcli.errors import InterruptedRun, UsageError
 from hybridcli.evaluation.measures import parse_measure
 from hybridcli.evaluation.scores import distinct_labels
@@ -33,7 +33,7 @@ from hybridcli.formats.files import require_one_stdin, stem_of, write_text
 from hybridcli.formats.landscapes import join_tables
 from hybridcli.formats.qrels import read_qrels
 from hybridcli.formats.tables import read_values
-from hybridcli.fusion.fuse import Plan
+from hybridcli.fusion.fuse import Plan, idle_options
 from hybridcli.records import Codes
 from hybridcli.report.oracle import render_document, require_format
 
@@ -93,6 +93,8 @@ def route(
         raise UsageError("complete rankings are not fused into runs; leave out -o, --repeat-runs, --depth …")
     measures = [parse_measure(name) for name in measure or ["nDCG@10"]]
     plan = Plan(method, norm, rrf_k, missing=missing)
+    for line in idle_options(plan):
+        note(line)
     stored = join_tables(runs) if tables else None
     labels = stored.runs if stored else distinct_labels([stem_of(path) for path in runs], runs)
     points = Grid.of(len(labels), grid, box=box, forced=forced_runs(force or [], labels)).weights

@@ -38,6 +38,7 @@ DOCNO = re.compile(r"<DOCNO>(.*?)</DOCNO>", re.IGNORECASE | re.DOTALL)
 NOT_TEXT = re.compile(r"<(DOCID|DOCHDR)>.*?</\1>", re.IGNORECASE | re.DOTALL)
 TITLE = re.compile(r"<(TITLE|HEADLINE|HEAD|HL|TTL|TI)>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+RUN_LINE = re.compile(rb"\S+[ \t]+Q0(?:[ \t]+\S+){4}\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,12 @@ def form_of(head: bytes, path: str) -> str:
         if mark is not None:
             return "trec" if mark[0].lower() == b"<doc>" else "html"
         return expected or "html"
+    for number, line in enumerate(head.splitlines(), start=1):
+        if line.strip() and not line.startswith(b"#"):  # a run may begin with comments
+            if RUN_LINE.fullmatch(line):
+                problem = "is a run (qid Q0 docno rank score tag), not a document; was another file meant?"
+                raise DataError(problem, path=name_of(path), line=number)
+            break
     if expected is None:
         return "jsonl" if first.startswith(b"{") else "tsv" if b"\t" in first else "text"
     return "jsonl" if expected == "text" and re.match(rb'\{\s*"[^"]*"\s*:', first) else expected

@@ -62,6 +62,8 @@ def note_input(path: str) -> None:
     """Record an input (a file or a folder) that is read by other means than ``open_bytes``."""
     ledger = LEDGER.get()
     if ledger is not None:
+        if path == STDIN and path in ledger.inputs:
+            raise UsageError("'-' (stdin) is given twice; it can be read once only")
         ledger.inputs[path] = None
         ledger.refuse_clash()
 

@@ -50,7 +50,7 @@ def read_table(path: str) -> StoredTable:
         with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as packed:
             meta = json.loads(packed["meta"].tobytes())
             arrays = {name: packed[name] for name in ARRAYS}
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (TypeError, ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(
             f"is not a table that oracle --table-out wrote: {error}", path=name_of(path)
         ) from None

@@ -41,7 +41,7 @@ def window_line(window: Window) -> bytes:
 
 
 def read_windows(path: str) -> Iterator[Window]:
-    """Yield the windows of a file; raises DataError for a line that is not a window (see DESIGN for the form)."""
+    """Yield the windows of a file; raises DataError for a line that is not a window."""
     for line, row in read_rows(path):
         yield window_of(row, path, line)
 

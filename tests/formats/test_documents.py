@@ -140,6 +140,8 @@ def test_the_form_is_found_by_content_and_name(head: bytes, name: str, form: str
         ("a.tsv", b"1\tcaf\xe9", ":1: not UTF-8 (byte 0xe9 at column 6); convert the file"),
         ("a.txt", b"ok\ncaf\xe9", ":2: not UTF-8 (byte 0xe9 at column 4)"),
         ("a.txt", b"%PDF-1.7", ":1: is PDF, not a document"),
+        ("a.run", "q1 Q0 d1 1 2.5 bm25\n", ":1: is a run (qid Q0 docno rank score tag), not a document"),
+        ("a.txt", "# ir_metadata.start\n\nq1\tQ0\td1\t1\t2.5\tx\n", ":3: is a run"),
         ("a.html", b"\x7fELF\0\0", ":1: is binary data, not a document"),
         ("a.html", "<html>\n<body>\n<p>half of it", ":3: <html> is never closed: is the file cut short?"),
         ("a.trec", "<DOC>\n<DOCNO>1</DOCNO>\nhalf", ":1: <DOC> is never closed: is the file cut short?"),

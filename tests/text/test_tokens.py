@@ -53,7 +53,7 @@ def test_what_is_no_tokenizer(tmp_path: Path) -> None:
         load_tokens(str(tmp_path))
     with pytest.raises(DataError, match="no such tokenizer file or folder"):
         load_tokens(str(tmp_path / "missing"))
-    for content in ("{}", "[]", "nothing"):
+    for content in ("{}", "[]", "nothing", '{"model": {}}'):
         (tmp_path / "tokenizer.json").write_text(content)
         with pytest.raises(DataError, match=r"is not a tokenizer\.json of a fast tokenizer"):
             load_tokens(str(tmp_path))
@@ -86,3 +86,14 @@ def test_tokenizers_that_packages_carry(alias: str) -> None:
     assert cumulative[-1] == count - loaded.special
     assert all(before + 5 <= after for before, after in pairwise(cumulative))
     assert loaded.limit == {"minilm": 256, "wordllama": None}[alias]
+
+
+def test_without_a_network_nothing_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", lambda *args: pytest.fail("the hub was asked"))
+    with pytest.raises(MissingComponentError, match=r"http://127\.0\.0\.1:9 does not answer"):
+        load_tokens("no-one/no-model")

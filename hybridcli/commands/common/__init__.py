@@ -1,1 +1,1 @@
-"""What several subcommands check about their runs."""
+"""What several subcommands share: checks of their runs, lists in help texts."""

@@ -1,4 +1,4 @@
-"""The sections of ``compare`` that need more files: slices, sensitivity, excluded queries, agreement."""
+"""The sections of ``compare`` that need more files: slices, sensitivity, excluded queries."""
 
 from __future__ import annotations
 
@@ -84,6 +84,8 @@ def slices(case: Case, values: Mapping[str, Mapping[str, str]]) -> list[Section]
     units = case.groups.units(case.scores.queries)
     found = []
     for name, of_query in values.items():
+        if of_query.keys().isdisjoint(case.scores.queries):
+            raise DataError(f"--slices {name}: its file has no evaluated query; are the qids of one form?")
         parts = {
             value: (case.scores.take(chosen), units.take(chosen))
             for value, chosen in slice_positions(case.scores.queries, of_query).items()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from hybridcli.commands.common.runs import require_known_runs
 from hybridcli.console import note, warn
 from hybridcli.errors import UsageError
-from hybridcli.formats.files import name_of
+from hybridcli.formats.files import STDIN, name_of
 from hybridcli.formats.run_batches import RunBatches, RunSource
 from hybridcli.formats.runs import report_findings
 from hybridcli.formats.weights import QueryWeights, read_weights
@@ -51,6 +52,11 @@ class FusionJob:
             if not any(plan.entry.linear for plan in plans.values()):
                 raise UsageError("this method takes no weights; rrf and weighted do")
             fixed = parse_weights(weights, len(paths))
+            if fixed is None and weights != STDIN and not Path(weights).exists():
+                example = ",".join(["0.5"] * len(paths))
+                raise UsageError(
+                    f"--weights {weights}: is neither {len(paths)} numbers, such as {example}, nor a file that is there"
+                )
             self.weights = read_weights(weights) if fixed is None else fixed
             self.weights_path = weights
         self.batches = RunBatches(

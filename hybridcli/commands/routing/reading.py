@@ -158,17 +158,20 @@ def read_inputs(
 ) -> tuple[Inputs, list[str]]:
     """Read what routers need of these queries; also give the names of the features."""
     known = None if topics is None else read_topics(topics)
+    shown = name_of(topics or "")
     names: list[str] = []
     columns: list[Floats] = []
     if known is not None:
         names += FEATURES
-        texts = _of_queries(known.qids, queries, f"{topics}: has no topic for")
+        texts = _of_queries(known.qids, queries, f"{shown}: has no topic for")
         columns.append(surface_features([known.texts[at] for at in texts], word_lists(words)))
     if features is not None:
         more, rows = read_features(features, queries)
         names += more
         columns.append(rows)
     vectors = None
+    if ids is not None and embeddings is None:
+        raise UsageError("--ids belongs to --embeddings: whose vectors they are")
     if embeddings is not None:
         if ids is None and known is None:
             raise UsageError("--embeddings needs --ids or --topics, to know whose vectors they are")
@@ -181,7 +184,7 @@ def read_inputs(
     elif index is not None:
         if known is None:
             raise UsageError("--index needs --topics, to encode them")
-        at = _of_queries(known.qids, queries, f"{topics}: has no topic for")
+        at = _of_queries(known.qids, queries, f"{shown}: has no topic for")
         vectors = _encode(index, Topics(list(queries), [known.texts[place] for place in at]))
     return Inputs(
         top_scores,
