@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -55,7 +54,7 @@ from hybridcli.report.comparison import (
     footnotes,
     means_section,
 )
-from hybridcli.report.tables import FORMATS, format_rows, render
+from hybridcli.report.tables import FORMATS, format_rows, json_text, render, require_format
 
 FEW_UNITS = 10  # fewer groups than this carry no reliable interval
 SUFFIXES = {
@@ -192,8 +191,7 @@ def compare(
         raise UsageError("give at least one run")
     if folds is not None and not ranking:
         raise UsageError("--folds belongs to --ranking")
-    if form not in FORMATS and form != "json":
-        raise UsageError(f"unknown format {form!r}; choose from {', '.join(FORMATS)}, json")
+    require_format(form)
     suffix = None if report is None else SUFFIXES.get(Path(report.removesuffix(".gz")).suffix)
     if report is not None and suffix is None:
         raise UsageError(f"--report {report}: the name must end in one of {', '.join(SUFFIXES)}")
@@ -255,7 +253,7 @@ def compare(
 
 def _written(form: str, facts: Facts, sections: list[Section], comparisons: Sequence[Comparison]) -> str:
     if form == "json":
-        return json.dumps(as_json(facts, sections), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return json_text(as_json(facts, sections))
     tables = [table for section in sections for table in section.tables]
     return render(form, tables, footnotes(facts, comparisons))
 

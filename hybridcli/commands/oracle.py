@@ -25,8 +25,9 @@ from hybridcli.formats.qrels import read_qrels
 from hybridcli.formats.tables import read_values
 from hybridcli.formats.weights import write_weights
 from hybridcli.fusion.fuse import Plan, idle_options
-from hybridcli.report.oracle import render_document, require_format
+from hybridcli.report.oracle import render_document
 from hybridcli.report.plots import draw_curve, figure_kind
+from hybridcli.report.tables import require_format
 
 
 def oracle(

@@ -27,8 +27,8 @@ from hybridcli.formats.qrels import read_qrels
 from hybridcli.formats.runs import read_run, write_run
 from hybridcli.formats.tables import read_values
 from hybridcli.formats.topics import read_topics
-from hybridcli.report.oracle import require_format
 from hybridcli.report.reranking import render_document
+from hybridcli.report.tables import require_format
 
 MEASURES = ("R@1", "R@10", "R@50", "R@100", "R@1000", "RR@10", "nDCG@20")
 

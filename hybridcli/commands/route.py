@@ -12,9 +12,10 @@ from hybridcli.adaptive.features import FEATURES
 from hybridcli.adaptive.folds import group_codes, leave_one_out, repeated_folds
 from hybridcli.adaptive.inputs import choose_routers, router_rows
 from hybridcli.adaptive.oracle import Grid, forced_runs
-from hybridcli.adaptive.protocol import Cells, Problem, Routed, cross_fit, describe, reach_of
+from hybridcli.adaptive.protocol import Problem, Routed, cross_fit, describe, reach_of
 from hybridcli.adaptive.training import Router, Settings
 from hybridcli.commands.common.listing import listing
+from hybridcli.commands.common.resuming import resumable
 from hybridcli.commands.routing.reading import (
     complete_rankings,
     given_inputs,
@@ -25,17 +26,17 @@ from hybridcli.commands.routing.reading import (
 )
 from hybridcli.commands.routing.writing import save_router, write_fused, write_results
 from hybridcli.console import note, track
-from hybridcli.errors import InterruptedRun, UsageError
+from hybridcli.errors import UsageError
 from hybridcli.evaluation.measures import parse_measure
 from hybridcli.evaluation.scores import distinct_labels
-from hybridcli.formats.cells import CellFile
 from hybridcli.formats.files import require_one_stdin, stem_of, write_text
 from hybridcli.formats.landscapes import join_tables
 from hybridcli.formats.qrels import read_qrels
 from hybridcli.formats.tables import read_values
 from hybridcli.fusion.fuse import Plan, idle_options
 from hybridcli.records import Codes
-from hybridcli.report.oracle import render_document, require_format
+from hybridcli.report.oracle import render_document
+from hybridcli.report.tables import require_format
 
 
 def route(
@@ -167,20 +168,14 @@ def route(
 
 def _cross_fit(problem: Problem, routers: Sequence[Router], parts: Codes, work: str | None) -> list[Routed]:
     """Fit all routers in all folds, showing progress; an interrupt says how to go on."""
-    cells: Cells = {} if work is None else CellFile(work, problem.fingerprint(parts))
-    try:
-        results = []
+    results = []
+    with resumable(work, problem.fingerprint(parts)) as cells:
         for router in routers:
             total = len(parts) * (int(parts.max()) + 1) + 1
             for step in track(cross_fit(problem, router, parts, cells), router.name, total):
                 if step is not None:
                     results.append(step)
-        return results
-    except KeyboardInterrupt:
-        how = (
-            "give --work FILE to be able to go on" if work is None else "the same command goes on from there"
-        )
-        raise InterruptedRun(f"interrupted after {len(cells)} fits; {how}") from None
+    return results
 
 
 _routers = [(name, f"{about} ({reads})") for name, about, reads, _ in router_rows()]

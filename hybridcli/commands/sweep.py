@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os.path
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,9 +14,8 @@ from hybridcli import __version__, options
 from hybridcli.adaptive.sweeps import settings_of, weightings
 from hybridcli.formats.files import STDIN, require_one_stdin, stem_of, write_text
 from hybridcli.formats.reports import read_report
-from hybridcli.report.oracle import require_format
 from hybridcli.report.sweeps import sweep_document, sweep_tables
-from hybridcli.report.tables import render
+from hybridcli.report.tables import json_text, render, require_format
 
 
 def sweep(
@@ -42,7 +40,7 @@ def sweep(
     settings = [asdict(setting) for label, report in named for setting in settings_of(label, report)]
     document = sweep_document(settings, weightings(read), read, __version__)
     if form == "json":
-        write_text(output, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+        write_text(output, json_text(document))
     else:
         write_text(output, render(form, *sweep_tables(document)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,15 +98,6 @@ def fused_scores(pool: Pool, plan: Plan, weights: Floats | None = None) -> Float
     if weights is None:
         weights = np.full(len(parts), 1.0 if plan.method == "rrf" else 1.0 / len(parts))
     return combine(pool, parts, weights)
-
-
-def grid_scores(pool: Pool, plan: Plan, points: Floats) -> Iterator[Floats32]:
-    """Give ``fused_scores`` for each weight vector of float64[G, R]; the work that they share is done once."""
-    if not plan.entry.linear:
-        raise UsageError(f"method {plan.method} takes no weights; rrf and weighted do")
-    parts = plan.entry.scores(plan.inputs(pool))
-    for point in points:
-        yield combine(pool, parts, point)
 
 
 def combine(pool: Pool, parts: Floats, weights: Floats) -> Floats32:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hybridcli.errors import UsageError
-from hybridcli.report.tables import FORMATS, Column, Table, render
+from hybridcli.report.tables import Column, Table, json_text, render
 
 Document = Mapping[str, Any]
 MOST_CHOICES = 5
 
 
-def require_format(form: str) -> None:
-    """Refuse an unknown --format, before any work."""
-    if form != "json" and form not in FORMATS:
-        raise UsageError(f"unknown format {form!r}; choose from {', '.join(FORMATS)}, json")
-
-
 def render_document(document: Document, form: str) -> str:
     """Write the document of ``oracle`` or ``route`` as JSON or in one of the table formats."""
     if form == "json":
-        return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        return json_text(document)
     tables = oracle_tables if document["command"] == "oracle" else routing_tables
     return render(form, *tables(document))
 

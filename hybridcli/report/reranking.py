@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hybridcli.report.tables import Cell, Column, Table, render
+from hybridcli.report.tables import Cell, Column, Table, json_text, render
 
 Document = Mapping[str, Any]
 
@@ -14,7 +13,7 @@ Document = Mapping[str, Any]
 def render_document(document: Document, form: str) -> str:
     """Write the document as JSON or in one of the table formats."""
     if form == "json":
-        return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        return json_text(document)
     return render(
         form, [*_means(document), *_differences(document), *_sensitivity(document)], _notes(document)
     )

@@ -7,10 +7,12 @@ so NaN never reaches a reader.
 from __future__ import annotations
 
 import html
+import json
 import math
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hybridcli.errors import UsageError
 
@@ -58,6 +60,17 @@ def table_format(name: str, about: str) -> Callable[[Writer], Writer]:
         return writer
 
     return register
+
+
+def require_format(form: str) -> None:
+    """Refuse an unknown --format, before any work."""
+    if form != "json" and form not in FORMATS:
+        raise UsageError(f"unknown format {form!r}; choose from {', '.join(FORMATS)}, json")
+
+
+def json_text(document: Any) -> str:
+    """A document as the JSON that every report is written in."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def render(name: str, tables: Sequence[Table], notes: Sequence[str] = ()) -> str:

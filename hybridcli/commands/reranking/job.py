@@ -11,7 +11,8 @@ import numpy as np
 from hybridcli.adaptive.folds import group_codes, repeated_folds
 from hybridcli.adaptive.pairs import Lists, Mask
 from hybridcli.adaptive.rerankers import Reranker, Settings
-from hybridcli.adaptive.reranking import Cells, cross_score, fingerprint
+from hybridcli.adaptive.reranking import cross_score, fingerprint
+from hybridcli.commands.common.resuming import resumable
 from hybridcli.commands.reranking.evaluating import (
     ORACLE,
     Judge,
@@ -22,9 +23,8 @@ from hybridcli.commands.reranking.evaluating import (
 )
 from hybridcli.commands.reranking.reading import Source, grades_of, require_apart, take_queries, topics_of
 from hybridcli.console import note, track
-from hybridcli.errors import InterruptedRun, UsageError
+from hybridcli.errors import UsageError
 from hybridcli.evaluation.measures import parse_measure
-from hybridcli.formats.cells import CellFile
 from hybridcli.formats.files import name_of
 from hybridcli.formats.qrels import read_qrels
 from hybridcli.formats.runs import read_run
@@ -83,11 +83,10 @@ def score_all(
     task = fingerprint(
         lists.offsets, lists.grades, pairs.query, pairs.passage, pairs.queries, pairs.passages, parts, seed
     )
-    cells: Cells = {} if work is None else CellFile(work, task)
-    try:
-        every = list(dict.fromkeys(every))
-        found = {}
-        total = len(every) * len(parts) * (int(parts.max()) + 1) + len(every)
+    every = list(dict.fromkeys(every))
+    found = {}
+    total = len(every) * len(parts) * (int(parts.max()) + 1) + len(every)
+    with resumable(work, task) as cells:
         steps = (
             (settings, step)
             for settings in every
@@ -96,12 +95,7 @@ def score_all(
         for settings, step in track(steps, entry.name, total):
             if step is not None:
                 found[settings] = step
-        return found
-    except KeyboardInterrupt:
-        how = (
-            "give --work FILE to be able to go on" if work is None else "the same command goes on from there"
-        )
-        raise InterruptedRun(f"interrupted after {len(cells)} fits; {how}") from None
+    return found
 
 
 def reached(
