@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +12,7 @@ import typer
 import hybridcli
 from hybridcli import options
 from hybridcli.commands.common.listing import listing
+from hybridcli.commands.comparing.asking import declared_pairs, inference_notes, per_query_lines
 from hybridcli.commands.comparing.checking import (
     Case,
     Groups,
@@ -24,25 +25,20 @@ from hybridcli.commands.comparing.checking import (
 from hybridcli.commands.comparing.ranking import ranking as rank_cells
 from hybridcli.commands.comparing.ranking import resolve_best
 from hybridcli.commands.comparing.reading import Reading, data_notes, evaluate, parse_measures
-from hybridcli.console import warn
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.agreement import agreements
 from hybridcli.evaluation.comparisons import (
     FAMILIES,
     Comparison,
     Inference,
-    Pair,
     compare_pairs,
     estimate_means,
-    plan_pairs,
-    split_pair,
 )
 from hybridcli.evaluation.measures import measure_rows
-from hybridcli.evaluation.resampling import INTERVALS, Units, interval_rows
-from hybridcli.evaluation.scores import POLICIES, Scores, chosen_queries
+from hybridcli.evaluation.resampling import INTERVALS, interval_rows
+from hybridcli.evaluation.scores import POLICIES, chosen_queries
 from hybridcli.evaluation.significance import ALTERNATIVES, CORRECTIONS, TESTS, registry_rows
-from hybridcli.formats.files import read_lines, require_one_stdin, write_text
-from hybridcli.formats.per_query import per_query_line
+from hybridcli.formats.files import require_one_stdin, write_text
 from hybridcli.formats.qrels import read_qrels
 from hybridcli.formats.tables import read_mapping
 from hybridcli.report.checks import agreement_section
@@ -56,7 +52,6 @@ from hybridcli.report.comparison import (
 )
 from hybridcli.report.tables import FORMATS, format_rows, json_text, render, require_format
 
-FEW_UNITS = 10  # fewer groups than this carry no reliable interval
 SUFFIXES = {
     ".md": "markdown",
     ".html": "html",
@@ -210,7 +205,7 @@ def compare(
     if not scores.queries:
         raise DataError(f"no query is left to average over ({queries}: {POLICIES[queries]})")
     if per_query:
-        write_text(output, "\n".join(_per_query(scores)) + "\n")
+        write_text(output, "\n".join(per_query_lines(scores)) + "\n")
         return
     grouping = Groups.read(groups)
     units = grouping.units(scores.queries)
@@ -226,13 +221,13 @@ def compare(
         margin,
     )
     baselines = resolve_best(baseline or [], scores)
-    pairs = _pairs(scores.labels, [*paths, *given], baselines, pair or [], planned or [])
+    pairs = declared_pairs(scores.labels, [*paths, *given], baselines, pair or [], planned or [])
     case = Case(evaluated, scores, grouping, pairs, how)
     comparisons = compare_pairs(scores, pairs, units, how)
     facts = Facts(
         hybridcli.__version__, len(scores.queries), POLICIES[queries], units, groups, how, evaluated.facts
     )
-    facts.notes += [*data_notes(evaluated), *_inference_notes(units, comparisons)]
+    facts.notes += [*data_notes(evaluated), *inference_notes(units, comparisons)]
     by_query = {name: read_mapping(path) for name, path in named_files(slice_files or [], "--slices").items()}
     left_out, trusted = read_optional_ids(excluded), read_optional_ids(subset)
     sections = [means_section(estimate_means(scores, units, how), comparisons, len(scores.queries))]
@@ -256,54 +251,6 @@ def _written(form: str, facts: Facts, sections: list[Section], comparisons: Sequ
         return json_text(as_json(facts, sections))
     tables = [table for section in sections for table in section.tables]
     return render(form, tables, footnotes(facts, comparisons))
-
-
-def _pairs(
-    labels: list[str], paths: list[str], baselines: list[str], pairs: list[str], planned: list[str]
-) -> list[Pair]:
-    """Pairs as asked for; a baseline may be named by its label or by its file."""
-    label_of = dict(zip(paths, labels, strict=True))
-    declared = []
-    for text in planned:
-        lines = [line for _, line in read_lines(text)] if Path(text).is_file() else [text]
-        declared += [
-            split_pair(line, ">", labels) for line in lines if line.strip() and not line.startswith("#")
-        ]
-    if len(labels) == 1:
-        return []
-    return plan_pairs(
-        labels,
-        baselines=[label_of.get(name, name) for name in baselines],
-        pairs=[split_pair(text, ",", labels) for text in pairs if text != "all"],
-        all_pairs="all" in pairs,
-        planned=declared,
-    )
-
-
-def _inference_notes(units: Units, comparisons: Sequence[Comparison]) -> list[str]:
-    notes = []
-    if units.grouped and units.count < FEW_UNITS:
-        few = f"{units.count} groups only: intervals, MDE and equivalence need more (10 at the least); rough"
-        warn(few)
-        notes.append(few)
-    if units.count < 2:
-        notes.append("one unit only: no interval, no bootstrap and no t can be had from it")
-    same = [c for c in comparisons if c.ties == c.n]
-    if same:
-        listed = ", ".join(dict.fromkeys(f"{c.pair.left} and {c.pair.right} ({c.measure})" for c in same[:5]))
-        notes.append(f"the same value on every query: {listed}")
-    return notes
-
-
-def _per_query(scores: Scores) -> Iterator[str]:
-    """trec_eval -q lines, then the means under ``all``; with several runs the label stands in front."""
-    for row, label in enumerate(scores.labels):
-        front = f"{label}\t" if len(scores.labels) > 1 else ""
-        for at, qid in enumerate(scores.queries):
-            for column, name in enumerate(scores.measures):
-                yield front + per_query_line(name, qid, float(scores.values[row, column, at]))
-        for column, name in enumerate(scores.measures):
-            yield front + per_query_line(name, "all", float(scores.means()[row, column]))
 
 
 _LISTS = "\n\n".join(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from hybridcli.console import note, say, warn
+from hybridcli.commands.labelling.checking import apply_sheet, check_labels, named_groups, parse_thresholds
+from hybridcli.console import note, say
 from hybridcli.errors import DataError, UsageError
-from hybridcli.evaluation.audit import Strata, draw_sample, earliest_starts, precisions, strata_of
-from hybridcli.formats.audits import read_sheet, write_sheet
+from hybridcli.evaluation.audit import draw_sample, earliest_starts, strata_of
+from hybridcli.formats.audits import write_sheet
 from hybridcli.formats.files import name_of, require_one_stdin, require_one_stdout
 from hybridcli.formats.provenance import write_ids, write_label_qrels, write_provenance, write_unresolved
 from hybridcli.formats.references import read_references
@@ -19,10 +19,10 @@ from hybridcli.formats.tables import read_mapping, write_mapping
 from hybridcli.formats.topics import write_topics
 from hybridcli.formats.windows import read_document_windows
 from hybridcli.options import Seed
-from hybridcli.records import Judged, Label, Topics
-from hybridcli.report.labels import audit_lines, mapping_lines, precision_lines
-from hybridcli.text.mapping import NO_DOCUMENT, MappingRules, map_references
-from hybridcli.text.outcome import excluded_queries, groups_of, literal_queries, missing_documents, without
+from hybridcli.records import Topics
+from hybridcli.report.labels import audit_lines, mapping_lines
+from hybridcli.text.mapping import MappingRules, map_references
+from hybridcli.text.outcome import excluded_queries, literal_queries
 
 
 class Scope(StrEnum):
@@ -108,7 +108,7 @@ def map_labels(
     require_one_stdout(
         qrels, reference_qrels, provenance, unresolved, excluded, literal, groups, categories, topics, sheet
     )
-    thresholds = _thresholds(audit)
+    thresholds = parse_thresholds(audit)
     if (audit_sample is None) != (sheet is None):
         raise UsageError("--audit-sample N and --sheet FILE go together")
     rules = MappingRules(scope.value, min_letters, min_similarity, min_similarity_anywhere)
@@ -118,10 +118,10 @@ def map_labels(
         raise DataError(f"query {textless} has no text, which --topics needs", path=name_of(references))
     of_documents = read_mapping(doc_groups, key="docno") if doc_groups is not None else None
     labels = map_references(judged, read_document_windows(windows), rules, of_documents, anywhere)
-    _check(labels, judged, references, windows, strict)
+    check_labels(labels, judged, references, windows, strict)
     categories_of = {query.qid: query.category for query in judged}
     if audited is not None:
-        labels = _judge(labels, strata_of(labels, categories_of), audited)
+        labels = apply_sheet(labels, strata_of(labels, categories_of), audited)
     if sheet is not None and audit_sample is not None:
         drawn = draw_sample(strata_of(labels, categories_of), audit_sample, seed)
         by_name = {(label.qid, label.reference): label for label in labels}
@@ -140,70 +140,10 @@ def map_labels(
     if literal is not None:
         write_ids(literal, literal_queries(judged, labels))
     if groups is not None:
-        write_mapping(groups, _groups(judged, labels))
+        write_mapping(groups, named_groups(judged, labels))
     if categories is not None:
         write_mapping(categories, {query.qid: query.category or "-" for query in judged})
     if topics is not None:
         write_topics(Topics([query.qid for query in judged], [query.text for query in judged]), topics)
     say(mapping_lines(labels, len(judged), scope.value))
     say(audit_lines(earliest_starts(labels), thresholds))
-
-
-def _thresholds(text: str | None) -> list[int]:
-    try:
-        thresholds = [int(number) for number in text.split(",")] if text is not None else []
-    except ValueError:
-        thresholds = [0]
-    if any(number < 1 for number in thresholds):
-        raise UsageError(f"--audit takes words such as 256,512, found {text!r}")
-    return thresholds
-
-
-def _check(
-    labels: Sequence[Label], judged: Sequence[Judged], references: str, windows: str, strict: bool
-) -> None:
-    """Refuse what cannot be meant: a windows file of another corpus; with ``strict`` any failure."""
-    failed = [label for label in labels if label.reason]
-    missing = missing_documents(judged, labels)
-    if missing and all(label.reason == NO_DOCUMENT for label in labels):
-        shown = ", ".join(missing[:3])
-        problem = f"none of the documents that {name_of(references)} names is here ({shown})"
-        raise DataError(f"{problem}; are these windows of another corpus?", path=name_of(windows))
-    if strict and failed:
-        shown = ", ".join(f"{label.qid} {label.reference} ({label.reason})" for label in failed[:5])
-        raise DataError(f"unresolved references: {len(failed)}: {shown}", path=name_of(references))
-    if len(failed) == len(labels):
-        warn("no reference was found in the windows: the qrels are empty")
-    if missing:
-        warn(
-            f"documents that queries name and that have no windows: {len(missing)}: {', '.join(missing[:5])}"
-        )
-
-
-def _judge(labels: Sequence[Label], strata: Strata, audited: str) -> list[Label]:
-    """Print the precision that a judged sheet gives and take away the references it calls wrong."""
-    windows_of = {(label.qid, label.reference): label.windows for label in labels if not label.reason}
-    verdicts = {}
-    for row in read_sheet(audited):
-        if windows_of.get((row.qid, row.reference)) != row.windows:
-            raise DataError(
-                f"query {row.qid}, reference {row.reference} has other windows now; the sheet was drawn from "
-                "other references, windows or options",
-                path=name_of(audited),
-                line=row.line,
-            )
-        if row.right is not None:
-            verdicts[row.qid, row.reference] = row.right
-    say(precision_lines(precisions(strata, verdicts)))
-    wrong = {name for name, right in verdicts.items() if not right}
-    note(f"references judged: {len(verdicts)}; wrong and left out of the qrels: {len(wrong)}")
-    return without(labels, wrong)
-
-
-def _groups(judged: Sequence[Judged], labels: Sequence[Label]) -> dict[str, str]:
-    groups, guessed = groups_of(judged, labels)
-    if guessed:
-        note(f"queries that say no group, for which their document stands: {guessed}")
-    if len(groups) < len(judged):
-        note(f"queries with neither group nor document, left out of the groups: {len(judged) - len(groups)}")
-    return groups

@@ -1,0 +1,1 @@
+"""What ``map-labels`` does between its options and its output."""
