@@ -191,6 +191,13 @@ def test_ir_metadata_is_yaml_that_every_reader_here_skips(cli: Cli, place: Path,
     assert stale(f"{name}.recipe.json") == []
 
 
+def test_ir_metadata_without_a_run_to_head_is_refused(cli: Cli, place: Path) -> None:
+    result = cli("fuse", "a.run", "b.run", "--all", "-o", "all", "--ir-metadata")
+    assert result.code == 2
+    assert "--ir-metadata goes into the head of the run that -o names" in result.err
+    assert not list((place / "all").glob("*.run"))
+
+
 def test_ir_metadata_on_stdout(cli: Cli, place: Path) -> None:
     result = cli("fuse", "a.run", "b.run", "--ir-metadata")
     assert result.code == 0

@@ -390,11 +390,18 @@ def test_lines_of_a_query_apart(cli: Cli, place: Path) -> None:
         (("a.run", "b.run", "--qrels", "qrels.txt", "--baseline", "z"), 2, "no run is called 'z'"),
         (("a.run", "--qrels", "qrels.txt", "--queries", "z"), 2, "unknown --queries 'z'"),
         (("a.run", "--qrels", "a.run"), 1, "is this a run?"),
+        (("-", "b.run", "--qrels", "qrels.txt", "--slices", "category=-"), 2, "'-' (stdin) is given twice"),
+        (
+            ("a.run", "--qrels", "qrels.txt", "--slices", "x=strangers.tsv"),
+            1,
+            "--slices x: its file has no evaluated",
+        ),
         (("-", "--qrels", "-"), 2, "'-' (stdin) is given twice"),
     ],
 )
 def test_what_is_wrong(cli: Cli, place: Path, args: tuple[str, ...], code: int, message: str) -> None:
-    result = cli("compare", *args, "-o", "out.txt")
+    (place / "strangers.tsv").write_text("stranger\ta\n")
+    result = cli("compare", *args, "-o", "out.txt", stdin=(place / "a.run").read_bytes())
     assert result.code == code
     assert message in result.err
     assert not (place / "out.txt").exists()

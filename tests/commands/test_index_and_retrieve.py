@@ -185,3 +185,17 @@ def test_killed_and_started_again(cli: Cli, files: Path) -> None:
     for file in (files / "whole").iterdir():
         assert file.read_bytes() == (files / "i" / file.name).read_bytes()
     assert not (files / ".i.part").exists()
+
+
+@pytest.mark.parametrize("option", ["--max-length", "--dim"])
+@pytest.mark.parametrize("value", ["0", "-1"])
+def test_a_length_or_dimension_below_one_is_refused(
+    cli: Cli, tmp_path: Path, option: str, value: str
+) -> None:
+    (tmp_path / "w.jsonl").write_text('{"id": "a", "text": "net sales"}\n')
+    result = cli(
+        "index-dense", tmp_path / "w.jsonl", "-o", tmp_path / "i", "--model", "wordllama", option, value
+    )
+    assert result.code == 2
+    assert option in result.err
+    assert not (tmp_path / "i").exists()

@@ -228,3 +228,9 @@ def test_real_runs(cli: Cli, tmp_path: Path) -> None:
     for label, mean in means.items():
         assert found[f"{label} alone"] == pytest.approx(mean, abs=1e-12)
     assert found["per-query oracle"] > found["best fixed point"] > max(means.values())
+
+
+def test_a_norm_without_effect_is_noted(cli: Cli, place: Path) -> None:
+    result = cli("oracle", "a.run", "b.run", "--qrels", "qrels", "--method", "rrf", "--norm", "zmuv")
+    assert result.code == 0
+    assert "rrf reads ranks only: the normalisation zmuv has no effect" in result.err

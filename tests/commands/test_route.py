@@ -299,6 +299,7 @@ def test_words_can_be_replaced(cli: Cli, place: Path) -> None:
         (["--router", "all", "-o", "x"], 2, "-o and --save write one router"),
         (["--router", "tuned", "--leave-one-group-out"], 2, "--leave-one-group-out needs --groups"),
         (["--router", "tuned", "--folds", "500"], 2, "there are only 120 groups; use fewer folds"),
+        (["--router", "tuned", "--ids", "few"], 2, "--ids belongs to --embeddings"),
         (["--router", "ridge", "--embeddings", "vectors.npy"], 2, "--embeddings needs --ids or --topics"),
         (
             ["--router", "forest", "--features", "features", "--validation", "0"],
