@@ -548,9 +548,10 @@ bench: $(VENV)/.slow
 	$(BIN)/python -m tests.bench.evaluate
 	$(BIN)/python -m tests.bench.fuse --ranx
 
-## bench-route: study A's whole router protocol at the study's size
+## bench-route: routers and re-ranker at the size of the studies
 bench-route: $(VENV)/.dev
 	$(BIN)/python -m tests.bench.route
+	$(BIN)/python -m tests.bench.rerank
 
 ## lint: ruff and mypy
 lint: $(VENV)/.dev
