@@ -86,7 +86,7 @@ class RanxMethod:
             )
         if len(pool.lengths) < 2:
             raise UsageError("ranx fuses two runs or more")
-        lists = _lists(pool)
+        lists = lists_of(pool)
         settings: dict[str, Any] = {"norm": NORMS[self.norm or "min-max"], "method": self.name}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # numba's, about ranx's own code
@@ -116,7 +116,7 @@ class RanxMethod:
         return learnt
 
 
-def _lists(pool: Pool) -> list[Lists]:
+def lists_of(pool: Pool) -> list[Lists]:
     """The runs as ``{qid: {docno: score}}``."""
     docnos = pool.docnos.gather(pool.docs).to_list()
     lists = []
