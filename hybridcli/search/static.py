@@ -23,6 +23,7 @@ from hybridcli.search.models import (
     carried_folder,
     prefixes_of,
 )
+from hybridcli.tokenizer import read_tokenizer
 
 # tensor names of StaticEmbedding and of Model2Vec
 TABLES = ("embedding.weight", "embeddings")
@@ -61,22 +62,21 @@ class StaticEncoder:
     def __init__(self, spec: ModelSpec) -> None:
         if spec.dtype != "float32" or spec.backend != "torch":
             raise UsageError(f"{spec.model} is a static model: --dtype and --backend do not apply")
+        table, file = self._files(spec.model)
         try:
             from safetensors import SafetensorError
             from safetensors.numpy import load_file
-            from tokenizers import Tokenizer
+
+            tokenizer = read_tokenizer(file)
         except ImportError:
             raise MissingComponentError(
                 "static models need safetensors and tokenizers", INSTALL_DENSE
             ) from None
-        table, tokenizer = self._files(spec.model)
         try:
             tensors = load_file(table)
         except (OSError, SafetensorError) as error:
             raise DataError(f"cannot be read: {error}", path=str(table)) from None
-        if _json(tokenizer) is None:
-            raise DataError("is missing or is not JSON", path=str(tokenizer))
-        self._tokenizer = Tokenizer.from_file(str(tokenizer))
+        self._tokenizer = tokenizer
         name = next((name for name in TABLES if name in tensors), None)
         if name is None:
             raise DataError(f"has no tensor {' or '.join(TABLES)}; is this a static model?", path=str(table))

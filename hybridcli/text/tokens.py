@@ -11,6 +11,7 @@ from typing import Any
 
 from hybridcli.errors import DataError, MissingComponentError
 from hybridcli.network import hub_is_silent
+from hybridcli.tokenizer import read_tokenizer
 
 # alias: package that carries the model, tokenizer inside it
 ALIASES = {
@@ -59,18 +60,13 @@ def load_tokens(model: str) -> Tokens:
 
     Raises MissingComponentError, with the line that brings it, when it is not on this machine and cannot be fetched.
     """
+    file = _file_of(model)
     try:
-        from tokenizers import Tokenizer
+        tokenizer = read_tokenizer(file)
     except ImportError:
         raise MissingComponentError(
             "counting tokens needs the package tokenizers", "pip install tokenizers"
         ) from None
-    file = _file_of(model)
-    text = file.read_bytes()
-    try:
-        tokenizer = Tokenizer.from_buffer(text)
-    except Exception:  # the library raises nothing narrower
-        raise DataError("is not a tokenizer.json of a fast tokenizer", path=str(file)) from None
     return Tokens(tokenizer, _limit_beside(file))
 
 
@@ -121,5 +117,9 @@ def _limit_beside(tokenizer: Path) -> int | None:
     settings = tokenizer.parent / "sentence_bert_config.json"
     if not settings.is_file():
         return None
-    limit = json.loads(settings.read_text(encoding="utf-8")).get("max_seq_length")
+    try:
+        found = json.loads(settings.read_bytes())
+    except (OSError, ValueError) as error:
+        raise DataError(f"not JSON ({error})", path=str(settings)) from None
+    limit = found.get("max_seq_length") if isinstance(found, dict) else None
     return limit if isinstance(limit, int) else None

