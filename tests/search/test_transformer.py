@@ -56,6 +56,16 @@ def test_max_length_and_dim() -> None:
         load_encoder(ModelSpec("minilm", max_length=513), ("cpu",))
 
 
+@pytest.mark.filterwarnings("ignore")  # those of the export
+def test_onnx_gives_the_same_vectors(minilm: Encoder) -> None:
+    pytest.importorskip(
+        "optimum.onnxruntime", reason="optimum-onnx needs an environment of its own; see README"
+    )
+    exported = load_encoder(ModelSpec("minilm", backend="onnx"), ("cpu",))
+    found = encode_texts(exported, TEXTS, "", 32, None)
+    np.testing.assert_allclose(found, encode_texts(minilm, TEXTS, "", 32, None), atol=1e-5)
+
+
 def test_bfloat16_is_near(minilm: Encoder) -> None:
     rough = load_encoder(ModelSpec("minilm", dtype="bfloat16"), ("cpu",))
     exact = encode_texts(minilm, TEXTS, "", 32, None)
