@@ -327,6 +327,14 @@ def test_sensitivity(cli: Cli, place: Path) -> None:
     assert {row["feature"] for row in report["excluded"] if row["kind"] == "feature"} >= {"word_length"}
 
 
+def test_excluded_queries_that_are_evaluated_are_told(cli: Cli, place: Path) -> None:
+    qid = (place / "qrels.txt").read_text().split()[0]
+    (place / "excluded.txt").write_text(f"{qid}\nu1\nu1\n")
+    args = ("b.run", "a.run", "--qrels", "qrels.txt", "-m", "P@10", "--excluded", "excluded.txt")
+    result = cli(*("compare", *args))
+    assert "1 of 2 excluded queries are evaluated; those count as they are" in result.err
+
+
 def test_excluded_queries_without_a_group_are_one_group(cli: Cli, place: Path) -> None:
     (place / "excluded.txt").write_text("u1\nu2\n")
     args = ("b.run", "a.run", "--qrels", "qrels.txt", "-m", "P@10", "--excluded", "excluded.txt")

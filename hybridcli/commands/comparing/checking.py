@@ -112,6 +112,11 @@ def sensitivity(case: Case, excluded: Sequence[str] | None, subset: Sequence[str
         scenarios.append(Scenario("subset only", trusted, groups.units(trusted.queries)))
     if excluded is not None:
         added = [qid for qid in dict.fromkeys(excluded) if qid not in set(scores.queries)]
+        known = len(set(excluded)) - len(added)
+        if known:
+            note(
+                f"{known:,} of {len(set(excluded)):,} excluded queries are evaluated; those count as they are"
+            )
         name = "subset's" if subset is not None else "evaluated"
         for label, fill in (("excluded = 0", 0.0), (f"excluded = {name} mean", 1.0)):
             whole = with_excluded(scores, added, trusted.means() * fill)
