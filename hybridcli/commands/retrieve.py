@@ -28,7 +28,9 @@ def retrieve(
         str, typer.Argument(metavar="TOPICS", help="TSV qid<TAB>text, JSONL, TREC or irds:ID.")
     ],
     output: Output = "-",
-    depth: Annotated[int, typer.Option("--depth", min=1, help="Documents retrieved for each query.")] = 100,
+    depth: Annotated[
+        int, typer.Option("--depth", "-k", min=1, help="Documents retrieved for each query.")
+    ] = 100,
     tag: Annotated[
         str | None, typer.Option("--tag", help="Last column of the run (the engine's name).")
     ] = None,

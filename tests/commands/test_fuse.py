@@ -233,6 +233,12 @@ def test_missing_min(cli: Cli, files: Callable[..., list[str]]) -> None:
     assert "negative" not in result.err
 
 
+def test_a_run_given_twice_is_noted(cli: Cli, files: Callable[..., list[str]]) -> None:
+    a, b = files(A, B)
+    assert f"{a} is given 2 times; its ranking counts as often" in cli("fuse", a, b, a).err
+    assert "is given" not in cli("fuse", a, b).err
+
+
 def test_what_has_no_effect_is_noted(cli: Cli, files: Callable[..., list[str]]) -> None:
     paths = files(A, B)
     result = cli("fuse", *paths, "--norm", "zmuv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -83,6 +84,9 @@ class FusionJob:
     def report(self) -> None:
         """Say on stderr what a careful user should know."""
         report_findings(self.paths, self.batches.findings)
+        for path, times in Counter(self.paths).items():
+            if times > 1:
+                note(f"{name_of(path)} is given {times} times; its ranking counts as often")
         if len(self.plans) == 1:
             for line in idle_options(*self.plans.values()):
                 note(line)
