@@ -52,7 +52,7 @@ def index_dense(
         str, typer.Option("--ann", help=f"faiss index: {', '.join(ann.KINDS)}; flat is exact.")
     ] = "flat",
     ann_params: Annotated[
-        str | None, typer.Option("--ann-params", metavar="NAME=N,…", help="For example m=32,ef_search=128.")
+        str | None, typer.Option("--ann-params", metavar="NAME=N,…", help="For example m=32,ef_search=400.")
     ] = None,
     engine: Annotated[str, typer.Option("--engine", help="faiss, or milvus for a server.")] = "faiss",
     uri: MilvusUri = None,

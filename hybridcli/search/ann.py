@@ -25,6 +25,7 @@ MARGIN = 32
 # rows that are turned to 64 bits at once
 PIECE = 1 << 13
 REFINE = 4
+WIDTH = 4  # faiss looks at that many times as many nodes of a graph as it shall give
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Kind:
     tunable: dict[str, str]
 
 
-GRAPH = {"m": 32, "ef_construction": 200, "ef_search": 128, "threads": 1}
+GRAPH = {"m": 32, "ef_construction": 200, "ef_search": 0, "threads": 1}
 LISTS = {"lists": 0, "probes": 0}
 # "np": without polysemous training, which takes long and serves a way of searching that is not used here
 KINDS: dict[str, Kind] = {
@@ -80,7 +81,7 @@ def parameters_of(kind: str, text: str | None) -> dict[str, int]:
 
 
 def settled(kind: str, given: Mapping[str, int], rows: int, dim: int) -> dict[str, int]:
-    """Fill in defaults; 0 stands for a value that fits the collection."""
+    """Fill in defaults; 0 stands for a value that fits the collection, or (ef_search) the depth of a search."""
     values = {**KINDS[kind].defaults, **given}
     if "lists" in values:
         # faiss advises 39 training points a cluster and about 4 √N clusters
@@ -131,6 +132,7 @@ class Neighbours:
             for name, attribute in KINDS[kind].tunable.items():
                 owner = self._index.hnsw if kind == "hnsw" else self._index
                 setattr(owner, attribute, values[name])
+        self._width_fits = kind == "hnsw" and not values["ef_search"]
 
     def _read(self, file: Path) -> Any:
         try:
@@ -148,6 +150,8 @@ class Neighbours:
         want = min(len(self.vectors), depth * (REFINE if "bytes" in KINDS[self.kind].defaults else 1))
         if not len(queries) or not want:
             return [self._rank(query, np.zeros(0, np.int64), depth) for query in queries]
+        if self._width_fits:
+            self._index.hnsw.efSearch = WIDTH * want
         _, found = self._index.search(queries, want)
         return [
             self._rank(query, codes[codes >= 0], depth) for query, codes in zip(queries, found, strict=True)

@@ -79,6 +79,20 @@ def test_searching_more_finds_more(tmp_path: Path) -> None:
     assert shares[0] < shares[1] < shares[2] == 1
 
 
+def test_a_graph_is_searched_in_proportion_to_the_depth(tmp_path: Path) -> None:
+    vectors, queries = rows(4000, dim=64), rows(20, dim=64, seed=1)
+    values = ann.settled("hnsw", {"m": 8}, *vectors.shape)
+    assert values["ef_search"] == 0
+    ann.build(tmp_path, "hnsw", values, vectors)
+    graph = ann.Neighbours(vectors, "hnsw", values, tmp_path)
+    narrow = ann.Neighbours(vectors, "hnsw", {**values, "ef_search": 100}, tmp_path)
+    for depth in (100, 400):
+        exact = graph.search_exactly(queries, depth)
+        fits = ann.recall(graph.search(queries, depth), exact)
+        assert fits > 0.9
+        assert fits > ann.recall(narrow.search(queries, depth), exact)
+
+
 def test_recall_by_hand() -> None:
     ranking = [(np.array(codes), np.zeros(len(codes), np.float32)) for codes in ([1, 2], [3, 9], [])]
     assert ann.recall([ranking[0], ranking[0]], [ranking[0], ranking[1]]) == 0.5
