@@ -118,7 +118,7 @@ Validation = Annotated[
 Routers = Annotated[
     list[str],
     typer.Option(
-        "--router", help="A name of the list below, or all: those whose inputs are given. Repeatable."
+        "--router", help="A name of the list above, or all: those whose inputs are given. Repeatable."
     ),
 ]
 Trees = Annotated[int, typer.Option("--trees", min=1, help="Trees of the forest.")]

@@ -73,7 +73,10 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
                     "--ir-metadata goes into the head of the run that -o names, and -o names none here"
                 )
         if recipe:
-            write_text(f"{output}.recipe.json", json.dumps(document(name, options, ledger), indent=1) + "\n")
+            write_text(
+                f"{output.rstrip('/')}.recipe.json",
+                json.dumps(document(name, options, ledger), indent=1) + "\n",
+            )
         return result
 
     extra = [
@@ -127,7 +130,7 @@ def _entry(path: str) -> dict[str, str | None]:
 def ir_metadata_head(command: str, options: Mapping[str, Any], ledger: Ledger) -> bytes:
     """The block for the head of a run; YAML, of which JSON strings are a part."""
     inputs = [
-        f"    - path: {json.dumps(entry['path'])}\n      sha256: {entry['sha256']}"
+        f"    - path: {json.dumps(entry['path'])}\n      sha256: {entry['sha256'] or 'null'}"
         for entry in map(_entry, ledger.inputs)
     ]
     settings = [f"    {key}: {json.dumps(value)}" for key, value in options.items() if value is not None]

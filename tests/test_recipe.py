@@ -133,6 +133,13 @@ def test_index_folders_are_inputs_and_outputs(cli: Cli, place: Path) -> None:
     assert stale("bm25.index.recipe.json") == ["output bm25.index has changed since (stale)"]
 
 
+def test_a_folder_written_with_a_slash_has_its_recipe_beside_it(cli: Cli, place: Path) -> None:
+    Path("windows.jsonl").write_text(WINDOW)
+    assert cli("index-sparse", "windows.jsonl", "-o", "bm25.index/", "--recipe").code == 0
+    assert Path("bm25.index.recipe.json").is_file()
+    assert not Path("bm25.index/.recipe.json").exists()
+
+
 def test_the_hash_of_a_folder_depends_on_names_and_bytes(tmp_path: Path) -> None:
     hashes = set()
     for name, text in (("a", "x"), ("b", "x"), ("a", "y")):

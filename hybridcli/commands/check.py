@@ -22,7 +22,7 @@ FORMATS = ("table", "json")
 
 def check(
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILE...", help="Any of the kinds below; '-' is stdin.")
+        list[str] | None, typer.Argument(metavar="FILE...", help="Any of the kinds above; '-' is stdin.")
     ] = None,
     kind: Annotated[
         str | None, typer.Option("--kind", help="What the files are, where their content does not tell.")

@@ -24,7 +24,8 @@ from hybridcli.commands.comparing.checking import (
 )
 from hybridcli.commands.comparing.ranking import ranking as rank_cells
 from hybridcli.commands.comparing.ranking import resolve_best
-from hybridcli.commands.comparing.reading import Reading, data_notes, evaluate, parse_measures
+from hybridcli.commands.comparing.reading import Reading, data_notes, evaluate, narrow_ties, parse_measures
+from hybridcli.console import note
 from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.agreement import agreements
 from hybridcli.evaluation.comparisons import (
@@ -99,7 +100,10 @@ def compare(
     ] = None,
     pair: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="Compare A to B; 'all' takes every pair. Repeatable."),
+        typer.Option(
+            metavar="A,B",
+            help="Compare A to B, not all to the baseline; 'all' takes every pair. Repeatable.",
+        ),
     ] = None,
     planned: Annotated[
         list[str] | None,
@@ -205,6 +209,8 @@ def compare(
     if not scores.queries:
         raise DataError(f"no query is left to average over ({queries}: {POLICIES[queries]})")
     if per_query:
+        for line in narrow_ties(evaluated):
+            note(line)
         write_text(output, "\n".join(per_query_lines(scores)) + "\n")
         return
     grouping = Groups.read(groups)
@@ -227,7 +233,7 @@ def compare(
     facts = Facts(
         hybridcli.__version__, len(scores.queries), POLICIES[queries], units, groups, how, evaluated.facts
     )
-    facts.notes += [*data_notes(evaluated), *inference_notes(units, comparisons)]
+    facts.notes += [*data_notes(evaluated, scores), *inference_notes(units, comparisons)]
     by_query = {name: read_mapping(path) for name, path in named_files(slice_files or [], "--slices").items()}
     left_out, trusted = read_optional_ids(excluded), read_optional_ids(subset)
     sections = [means_section(estimate_means(scores, units, how), comparisons, len(scores.queries))]

@@ -24,10 +24,10 @@ from hybridcli.fusion.ranx_methods import RanxMethod
 def fuse(
     runs: options.RunFiles,
     output: options.Output = "-",
-    method: Annotated[str, typer.Option(help="How to fuse: a method below, or ranx:NAME.")] = "rrf",
+    method: Annotated[str, typer.Option(help="How to fuse: a method listed above, or ranx:NAME.")] = "rrf",
     norm: Annotated[
         str | None,
-        typer.Option(help="Normalisation of scores, see below; methods that read scores take min-max."),
+        typer.Option(help="Normalisation of scores, see above; methods that read scores take min-max."),
     ] = None,
     weights: Annotated[
         str | None,

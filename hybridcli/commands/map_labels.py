@@ -95,7 +95,7 @@ def map_labels(
     Both sides are compared by letters and digits alone (a point between digits stays): compatibility forms, case,
     accents, quotes, dashes, blanks and table cells do not matter. A reference is looked for whole, then by ever
     shorter beginnings, in the document its query names; without one, in its group's documents (their names are the
-    group's, alone or followed by - _ or . and more); without both, in all. Every window that overlaps the place
+    group's, alone or followed by - _ or . and more); where there is none, in all. Every window that overlaps the place
     is relevant; of several equally good places in a document all are. A query counts as resolved with one
     resolved reference; its others are left out of its mean. What is not found is listed with a reason.
 

@@ -37,7 +37,7 @@ def rerank(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Its first -k documents are re-ranked.")],
     topics: Annotated[str, typer.Option("--topics", metavar="FILE", help="TSV qid<TAB>text, JSONL, TREC.")],
     qrels: options.QrelsFile,
-    model: Annotated[str, typer.Option("--model", help="A name of the list below.")] = "svr",
+    model: Annotated[str, typer.Option("--model", help="A name of the list above.")] = "svr",
     index: Annotated[
         str | None,
         typer.Option("--index", metavar="DENSE", help="Passages' vectors, and the topics' encoder."),

@@ -87,7 +87,9 @@ def route(
     require_one_stdin(*runs, qrels, topics, groups, categories, features)
     require_format(form)
     if (output or save) and (len(router) > 1 or router == ["all"]):
-        raise UsageError("-o and --save write one router; name one with --router, or give --out-dir")
+        raise UsageError(
+            "-o and --save write one router: name one with --router, or give --out-dir in their place"
+        )
     if leave_one_group_out and groups is None:
         raise UsageError("--leave-one-group-out needs --groups")
     if (exhaustive or tables) and (output or repeat_runs or depth or lower_is_better):

@@ -73,6 +73,11 @@ def idle_options(plan: Plan) -> list[str]:
     idle = []
     if plan.norm is not None and plan.entry.reads == "ranks":
         idle.append(f"{plan.method} reads ranks only: the normalisation {plan.norm} has no effect")
+    default = Plan()
+    if plan.rrf_k != default.rrf_k and plan.method != "rrf":
+        idle.append(f"{plan.method} has no constant: rrf_k={plan.rrf_k:g} has no effect")
+    if plan.rbc_p != default.rbc_p and plan.method != "rbc":
+        idle.append(f"{plan.method} has no persistence: rbc_p={plan.rbc_p:g} has no effect")
     if plan.missing != "zero" and plan.entry.absent != "0":
         idle.append(f"{plan.method} gives absent documents no score: missing={plan.missing} has no effect")
     return idle

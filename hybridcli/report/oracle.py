@@ -58,7 +58,7 @@ def oracle_tables(document: Document) -> tuple[list[Table], list[str]]:
     tables.append(Table("share of queries with a relevant document among the candidates", columns, shares))
     units = "queries" if document["groups"] is None else f"{document['groups']} groups"
     return tables, [
-        f"{_fusion(document)}: {document['points']} points; n tie: so many points are equally good (a query's mean), "
+        f"{_fusion(document)}: {document['points']} points; n points tie: they are equally good (a query's mean), "
         "the one nearest to equal weights is taken",
         f"interval: percentile bootstrap over {units}, {document['replicates']} replicates, seed {document['seed']}",
         f"ties in a ranking: docno descending, as trec_eval; hybridcli {document['version']}",
@@ -67,12 +67,12 @@ def oracle_tables(document: Document) -> tuple[list[Table], list[str]]:
 
 def _remark(row: Mapping[str, Any]) -> str:
     if row["row"] == "headroom over equal":
-        return "" if row["relative"] is None else f"{row['relative']:+.1%}"
+        return "" if row["relative"] is None else f"{row['relative']:+.1%} of equal"
     if row["row"] == "best fixed point":
         rrf_k = f"rrf_k {row['rrf_k']:g}, " if "rrf_k" in row else ""
-        return rrf_k + ("unique" if row["tied"] == 1 else f"{row['tied']} tie")
+        return rrf_k + ("unique" if row["tied"] == 1 else f"{row['tied']} points tie")
     if row["row"] == "per-query oracle":
-        return f"{row['tied']:.1f} tie"
+        return f"{row['tied']:.1f} points tie"
     return f"{row['queries']} of them" if "queries" in row else ""
 
 

@@ -100,9 +100,9 @@ def _sensitivity(document: Document) -> list[Table]:
 
 
 def _changes(settings: Mapping[str, Any], given: Mapping[str, Any]) -> str:
-    """The settings of a row that are not those of the tables above."""
+    """The settings of a row that are not those of the main tables."""
     changed = [name for name in given if settings[name] != given[name]]
-    return " ".join(f"{name}={_setting(name, settings[name])}" for name in changed) or "as above"
+    return " ".join(f"{name}={_setting(name, settings[name])}" for name in changed) or "main setting"
 
 
 def _setting(name: str, value: Any) -> str:

@@ -29,9 +29,11 @@ def sweep_tables(document: Mapping[str, Any]) -> tuple[list[Table], list[str]]:
     """One row a setting, one table a measure, and the notes below."""
     tables = []
     rows = document["rows"]
+    several = len({row["router"] for row in rows}) > 1
     for measure in dict.fromkeys(row["measure"] for row in rows):
         columns = [
             Column("setting"),
+            *([Column("router")] if several else []),
             Column("n", "count"),
             Column(measure, "value"),
             Column("sd", "value"),
@@ -43,6 +45,7 @@ def sweep_tables(document: Mapping[str, Any]) -> tuple[list[Table], list[str]]:
         body = [
             (
                 row["label"],
+                *([row["router"]] if several else []),
                 row["n"],
                 row["value"],
                 row["deviation"],

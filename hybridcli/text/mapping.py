@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hybridcli.console import note
 from hybridcli.errors import DataError
 from hybridcli.records import Judged, Label, Span, Window
 from hybridcli.text.matching import Occurrence, Screen, locate
@@ -102,6 +103,12 @@ def map_references(
             f"--doc-groups names no document of the windows: it has {next(iter(doc_groups), 'no line')}, they have "
             f"{min(seen)}; its first column must hold docnos as the windows' doc has them"
         )
+    absent = sorted(
+        group for group, of_group in grouped.items() if not any(task.in_group for task in of_group)
+    )
+    if absent:
+        named_groups = ", ".join(absent[:8]) + (" …" if len(absent) > 8 else "")
+        note(f"groups without a document, searched for in all documents: {len(absent):,} ({named_groups})")
     return [_conclude(task, seen, rules, anywhere) for task in tasks]
 
 

@@ -95,7 +95,7 @@ def test_which_queries_enter_the_mean(cli: Cli, tmp_path: Path, policy: str, n: 
     assert report["n"] == report["rows"][0]["n"] == n
     assert report["rows"][0]["mean"] == pytest.approx(mean)
     notes = "\n".join(report["notes"])
-    assert "1 judged query has no relevant document and count" in notes
+    assert ("1 judged query has no relevant document and counts 0" in notes) == (policy == "judged")
     assert "a: 2 judged queries are missing" in notes
     assert "a: 1 query is not judged and left out" in notes
     assert "NaN" not in cli("compare", run, "--qrels", qrels, "-m", "RR", "--queries", policy).out
@@ -375,7 +375,15 @@ def test_ties_in_32_bits_are_told(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q Q0 d1 1 1.00000000001 t\nq Q0 d2 2 1.0 t\n")
     (tmp_path / "q").write_text("q 0 d1 1\n")
     report = compared(cli, tmp_path / "a.run", "--qrels", tmp_path / "q")
-    assert any("a: 1 neighbours tie in 32 bits only" in line for line in report["notes"])
+    told = "a: pairs of neighbours that tie in 32 bits only: 1; trec_eval 9 (float)"
+    assert any(told in line for line in report["notes"])
+    assert told in cli("compare", tmp_path / "a.run", "--qrels", tmp_path / "q", "--per-query").err
+
+
+def test_runs_that_are_not_compared_are_told_from_undecided_ones(cli: Cli, place: Path) -> None:
+    args = ("compare", "a.run", "b.run", "c.run", "--qrels", "qrels.txt", "-m", "P@10")
+    assert "no mark" not in cli(*args).out
+    assert "no mark: undecided or not compared" in " ".join(cli(*args, "--pair", "a,b").out.split())
 
 
 def test_lines_of_a_query_apart(cli: Cli, place: Path) -> None:

@@ -233,6 +233,14 @@ def test_missing_min(cli: Cli, files: Callable[..., list[str]]) -> None:
     assert "negative" not in result.err
 
 
+def test_constants_of_other_methods_are_noted(cli: Cli, files: Callable[..., list[str]]) -> None:
+    a, b = files(A, B)
+    err = cli("fuse", a, b, "--method", "combsum", "--rrf-k", "10", "--rbc-p", "0.5").err
+    assert "combsum has no constant: rrf_k=10 has no effect" in err
+    assert "combsum has no persistence: rbc_p=0.5 has no effect" in err
+    assert "has no" not in cli("fuse", a, b, "--rrf-k", "10").err
+
+
 def test_a_run_given_twice_is_noted(cli: Cli, files: Callable[..., list[str]]) -> None:
     a, b = files(A, B)
     assert f"{a} is given 2 times; its ranking counts as often" in cli("fuse", a, b, a).err

@@ -100,7 +100,7 @@ def test_sweeps_stay_within_the_bound_and_keep_finished_cells(cli: Cli, place: P
     table = rerank(cli, *sweeps).out
     assert "Sensitivity, nDCG@20" in table
     labels = [line.split("  ")[0] for line in table.split("Sensitivity, RR@10")[1].splitlines()[3:9]]
-    assert labels == ["k=1", "k=3", "as above", "models=1 overlap=0", "models=1", "overlap=0"]
+    assert labels == ["k=1", "k=3", "main setting", "models=1 overlap=0", "models=1", "overlap=0"]
     assert "vote rule: the models' predictions are added up" in table
     assert max(map(len, table.splitlines())) <= 80
     wrong = cli("rerank", *BASE, *GIVEN, *QUICK, *sweeps, "--seed", 1)

@@ -143,6 +143,7 @@ def test_stored_tables_and_the_table_of_settings(cli: Cli, place: Path) -> None:
     assert rows["forced"]["unused"]["noise"] == 0
     assert found["weightings"] == {"step 0.1": 66, "step 1": 3}
     table = cli("sweep", "cells/simplex/report.json").out
+    assert "router" not in table
     assert "noise 10" in table
     assert "step 0.1: 66 different weightings in all" in table
     assert "10 folds, seed 0" in table

@@ -131,6 +131,13 @@ def test_a_group_narrows_the_search_and_takes_all_of_its_documents() -> None:
     assert mapped(windows_of("ACMEX", SENTENCE), SENTENCE, group="ACME")[0].spans[0].doc == "ACMEX"
 
 
+def test_a_group_without_a_document_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    mapped(THREE, SENTENCE, group="ACME")
+    assert "groups without" not in capsys.readouterr().err
+    mapped(THREE, SENTENCE, group="GONE")
+    assert "groups without a document, searched for in all documents: 1 (GONE)" in capsys.readouterr().err
+
+
 def test_groups_of_documents_may_be_given() -> None:
     judged = [Judged("q", "", (SENTENCE,), group="Acme Inc.")]
     (label,) = map_references(judged, THREE, RULES, {"OTHER": "Acme Inc."})

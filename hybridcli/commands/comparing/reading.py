@@ -194,12 +194,16 @@ def _given_values(path: str, qrels: Qrels, how: Reading) -> tuple[Floats, NDArra
     return values, present
 
 
-def data_notes(evaluated: Evaluated) -> list[str]:
-    """What a reader must know of the inputs: judged, unjudged and missing queries, ties in 32 bits."""
+def data_notes(evaluated: Evaluated, scores: Scores) -> list[str]:
+    """What a reader must know of the inputs: judged, unjudged and missing queries, ties in 32 bits.
+
+    ``scores``: those of the queries that enter the means.
+    """
     qrels, notes = evaluated.qrels, []
-    empty = int((evaluated.scores.relevant == 0).sum())
+    empty = int((scores.relevant == 0).sum())
     if empty:
-        notes.append(f"{empty:,} judged {_queries(empty)} no relevant document and count 0 for every run")
+        counts = "counts" if empty == 1 else "count"
+        notes.append(f"{empty:,} judged {_queries(empty)} no relevant document and {counts} 0 for every run")
     if any(name.startswith("RefHit") for name in evaluated.scores.measures):
         if qrels.pairs is None:
             notes.append("the qrels name no references: RefHit@k is Success@k here")
@@ -217,15 +221,21 @@ def data_notes(evaluated: Evaluated) -> list[str]:
         if fact.get("unjudged"):
             unjudged = fact["unjudged"]
             notes.append(f"{label}: {unjudged:,} {_queries(unjudged, 'is', 'are')} not judged and left out")
-        if fact.get("narrow_ties"):
-            notes.append(
-                f"{label}: {fact['narrow_ties']:,} neighbours tie in 32 bits only; trec_eval 9 (float) may order "
-                "them in another way"
-            )
+    notes += narrow_ties(evaluated)
     tied = [f"{f['label']} {f['tied_queries']:,}" for f in evaluated.facts if f.get("tied_queries")]
     if tied:
         notes.append(f"queries with equal scores, put in order by docno: {', '.join(tied)}")
     return notes
+
+
+def narrow_ties(evaluated: Evaluated) -> list[str]:
+    """Runs that trec_eval 9, which reads 32-bit floats, may order in another way."""
+    return [
+        f"{fact['label']}: pairs of neighbours that tie in 32 bits only: {fact['narrow_ties']:,}; trec_eval 9 (float) "
+        "may order them in another way"
+        for fact in evaluated.facts
+        if fact.get("narrow_ties")
+    ]
 
 
 def _queries(count: int, one: str = "has", many: str = "have") -> str:
