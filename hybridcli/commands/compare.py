@@ -127,7 +127,8 @@ def compare(
         ),
     ] = "measure",
     margin: Annotated[
-        float | None, typer.Option(min=0.0, help="Differences below this do not matter: test equivalence.")
+        float | None,
+        typer.Option(min=0.0, max=1e9, help="Differences below this do not matter: test equivalence."),
     ] = None,
     interval: Annotated[str, typer.Option(help=f"{', '.join(INTERVALS)}.")] = "percentile",
     level: Annotated[

@@ -224,9 +224,15 @@ def open_output(path: str) -> Iterator[BinaryIO]:
     """
     if path != STDIN:
         note_output(path)
-    with _destination(path) as stream:
-        stream.write(head_of(path))
-        yield stream
+    try:
+        with _destination(path) as stream:
+            stream.write(head_of(path))
+            yield stream
+    except BaseException:
+        ledger = LEDGER.get()
+        if ledger is not None:  # it was not written, and may be tried again
+            ledger.outputs.pop(path, None)
+        raise
 
 
 @contextlib.contextmanager

@@ -18,8 +18,8 @@ def read_mapping(path: str, key: str = "qid") -> dict[str, str]:
         if not line.strip() or line.startswith("#"):
             continue
         name, tab, value = line.partition("\t")
-        name = name.strip()
-        if not tab or not name or not value.strip():
+        name, value = name.strip(), value.strip()
+        if not tab or not name or not value or "\t" in value:
             raise DataError(f"expected {key}<TAB>value, found {line[:60]!r}", path=name_of(path), line=number)
         if values.setdefault(name, value) != value:
             raise DataError(

@@ -233,6 +233,26 @@ def test_missing_min(cli: Cli, files: Callable[..., list[str]]) -> None:
     assert "negative" not in result.err
 
 
+@pytest.mark.parametrize("options", [[], ["--recipe"], ["--all"]])
+def test_scattered_queries_go_to_a_file_too(
+    cli: Cli, files: Callable[..., list[str]], tmp_path: Path, options: list[str]
+) -> None:
+    a, b = files(A + B.replace("q1", "q2") + "q1 Q0 d4 3 0.5 A\n", B + A.replace("q1", "q2"))
+    out = tmp_path / "out"
+    result = cli("fuse", a, b, "-o", out, *options)
+    assert (result.code, result.err) == (0, "")
+    assert (out / "rrf.run" if out.is_dir() else out).read_text() == cli("fuse", a, b).out
+
+
+def test_weights_for_other_numbers_of_runs(cli: Cli, files: Callable[..., list[str]], tmp_path: Path) -> None:
+    a, b = files(A, B)
+    for head, row in (("#qid\tx\ty\tz", "q1\t1\t0\t1"), ("#qid\tx", "q1\t1")):
+        (tmp_path / "w").write_text(f"{head}\n{row}\n")
+        result = cli("fuse", a, b, "--method", "weighted", "--weights", tmp_path / "w")
+        assert result.code == 1
+        assert "runs; 2 are given" in result.err
+
+
 def test_constants_of_other_methods_are_noted(cli: Cli, files: Callable[..., list[str]]) -> None:
     a, b = files(A, B)
     err = cli("fuse", a, b, "--method", "combsum", "--rrf-k", "10", "--rbc-p", "0.5").err

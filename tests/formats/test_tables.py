@@ -44,3 +44,11 @@ def test_queries_without_a_value_are_named(tmp_path: Path) -> None:
     assert read_values(str(path), ["q1"], "group") == ["A"]
     with pytest.raises(DataError, match="2 of 3 judged queries have no group: q2, q3"):
         read_values(str(path), ["q1", "q2", "q3"], "group")
+
+
+def test_blanks_around_a_value_are_no_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "g").write_text("q1\tA\nq2\tA \nq3 \t A\n")
+    assert read_mapping(str(tmp_path / "g")) == {"q1": "A", "q2": "A", "q3": "A"}
+    (tmp_path / "g").write_text("q1\tA\nq2\tA\tmore\n")
+    with pytest.raises(DataError, match="g:2: expected qid<TAB>value"):
+        read_mapping(str(tmp_path / "g"))

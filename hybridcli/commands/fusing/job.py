@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hybridcli.commands.common.runs import require_known_runs
 from hybridcli.console import note, warn
-from hybridcli.errors import UsageError
+from hybridcli.errors import DataError, UsageError
 from hybridcli.formats.files import STDIN, name_of
 from hybridcli.formats.run_batches import RunBatches, RunSource
 from hybridcli.formats.runs import report_findings
@@ -59,6 +59,11 @@ class FusionJob:
                     f"--weights {weights}: is neither {len(paths)} numbers, such as {example}, nor a file that is there"
                 )
             self.weights = read_weights(weights) if fixed is None else fixed
+            if isinstance(self.weights, QueryWeights) and len(self.weights.tags) != len(paths):
+                found = len(self.weights.tags)
+                raise DataError(
+                    f"has weights for {found} runs; {len(paths)} are given", path=name_of(weights)
+                )
             self.weights_path = weights
         self.batches = RunBatches(
             [RunSource(path) for path in paths],
