@@ -135,6 +135,9 @@ def main(argv: list[str] | None = None) -> int:
         place = "" if error.filename is None else f"{error.filename}: "
         print(f"hybridcli: {place}{(error.strerror or str(error)).lower()}", file=sys.stderr)
         return 1
+    except OverflowError as error:  # an option beyond 64 bits
+        print(f"hybridcli: a number given is too large ({error})", file=sys.stderr)
+        return 2
     except MemoryError:
         print("hybridcli: out of memory; give it less at once, or more memory", file=sys.stderr)
         return 1

@@ -45,8 +45,9 @@ class Settings:
             raise UsageError(f"unknown --vote {self.vote!r}; choose from {', '.join(VOTES)}")
         if min(self.k, self.models) < 1 or (self.negatives is not None and self.negatives < 1):
             raise UsageError("k, models and negatives must be at least 1")
-        if self.cost <= 0 or self.epsilon < 0 or (self.gamma is not None and self.gamma <= 0):
-            raise UsageError("cost and gamma must be above 0, epsilon at least 0")
+        above = (self.cost, 1.0 if self.gamma is None else self.gamma)
+        if not (min(above) > 0 and self.epsilon >= 0 and np.isfinite([*above, self.epsilon]).all()):
+            raise UsageError("cost and gamma must be numbers above 0, epsilon one of at least 0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class CellFile(MutableMapping[str, Cell]):
                     break
                 try:
                     key, cell = json.loads(line)
-                except ValueError:
+                except (ValueError, TypeError):
                     break
                 self._cells[key] = cell
                 end += len(line)

@@ -28,7 +28,7 @@ def cell_notes(cells: Cells, ranks_only: Collection[str]) -> list[str]:
     ranking = cells.ranking
     means = ranking.means[ranking.order]
     winner = cells.labels[ranking.order[0]]
-    near = int((means < means[0] + ranking.critical).sum()) - 1 - _same_as_winner(cells)
+    near = _near_winner(cells, means[0] + ranking.critical)
     notes = [
         f"winner rule: the lowest mean rank over {len(cells.names)} cells (measure x slice of documents): {winner}; "
         f"{near} other systems are within Nemenyi's critical difference of it ({ranking.critical:.2f} ranks)"
@@ -59,10 +59,12 @@ def cell_notes(cells: Cells, ranks_only: Collection[str]) -> list[str]:
     return notes
 
 
-def _same_as_winner(cells: Cells) -> int:
-    """Number of systems that are the winner under another name."""
-    winner = cells.labels[cells.ranking.order[0]]
-    return sum(len(group) - 1 for group in cells.alike if winner in group)
+def _near_winner(cells: Cells, limit: float) -> int:
+    """Number of other systems with a mean rank below ``limit``; those that are alike are one."""
+    ranking = cells.ranking
+    near = {label for label, mean in zip(cells.labels, ranking.means, strict=True) if mean < limit}
+    near.add(cells.labels[ranking.order[0]])
+    return len(near) - 1 - sum(max(len(near.intersection(group)) - 1, 0) for group in cells.alike)
 
 
 def _p(value: float) -> str:

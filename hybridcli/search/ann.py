@@ -25,6 +25,7 @@ MARGIN = 32
 # rows that are turned to 64 bits at once
 PIECE = 1 << 13
 REFINE = 4
+MOST_NEIGHBOURS = 512  # of a node of a graph; with fewer than 2 faiss ends the process
 WIDTH = 4  # faiss looks at that many times as many nodes of a graph as it shall give
 
 
@@ -87,6 +88,8 @@ def settled(kind: str, given: Mapping[str, int], rows: int, dim: int) -> dict[st
         # faiss advises 39 training points a cluster and about 4 √N clusters
         values["lists"] = values["lists"] or max(1, min(int(4 * rows**0.5), rows // 39))
         values["probes"] = min(values["probes"] or max(1, values["lists"] // 16), values["lists"])
+    if "m" in values and not 2 <= values["m"] <= MOST_NEIGHBOURS:
+        raise UsageError(f"--ann-params m={values['m']}: m goes from 2 to {MOST_NEIGHBOURS}")
     if "bytes" in values:
         values["bytes"] = values["bytes"] or next(n for n in range(max(1, dim // 8), 0, -1) if dim % n == 0)
         if dim % values["bytes"]:

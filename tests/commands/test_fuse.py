@@ -244,6 +244,12 @@ def test_scattered_queries_go_to_a_file_too(
     assert (out / "rrf.run" if out.is_dir() else out).read_text() == cli("fuse", a, b).out
 
 
+def test_a_number_beyond_64_bits(cli: Cli, files: Callable[..., list[str]]) -> None:
+    result = cli("fuse", *files(A, B), "--depth", "9" * 20)
+    assert (result.code, result.out) == (2, "")
+    assert "hybridcli: a number given is too large" in result.err
+
+
 def test_weights_for_other_numbers_of_runs(cli: Cli, files: Callable[..., list[str]], tmp_path: Path) -> None:
     a, b = files(A, B)
     for head, row in (("#qid\tx\ty\tz", "q1\t1\t0\t1"), ("#qid\tx", "q1\t1")):

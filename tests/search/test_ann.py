@@ -113,6 +113,9 @@ def test_parameters() -> None:
     ):
         with pytest.raises(UsageError, match=message):
             ann.parameters_of(kind, text)
+    for m in (0, 1, 100_000):
+        with pytest.raises(UsageError, match=f"m={m}: m goes from 2 to 512"):
+            ann.settled("hnsw", {"m": m}, 1000, 16)
     with pytest.raises(UsageError, match="bytes=7 does not divide the 16 dimensions"):
         ann.settled("pq", {"bytes": 7}, 1000, 16)
     with pytest.raises(UsageError, match="--ann pq cannot be trained on 10 vectors; use --ann flat"):
