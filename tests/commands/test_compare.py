@@ -427,3 +427,12 @@ def test_from_stdin(cli: Cli, place: Path) -> None:
     text = (place / "a.run").read_bytes()
     result = cli("compare", "-", "--qrels", "qrels.txt", "-m", "P@10", "--format", "tsv", stdin=text)
     assert "stdin\t0.5\t" in result.out
+
+
+def test_the_winner_has_no_other_systems_near_where_all_are_alike(cli: Cli, place: Path) -> None:
+    for name in ("a2", "a3"):
+        (place / f"{name}.run").write_text((place / "a.run").read_text())
+    args = ("--qrels", "qrels.txt", "-m", "RR", "-m", "P@10", "--ranking")
+    for others in ([], ["a2.run"], ["a2.run", "a3.run"]):
+        out = " ".join(cli("compare", "a.run", *others, *args).out.split())
+        assert "0 other systems are within" in out
