@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -23,6 +23,11 @@ def note(message: str) -> None:
 def warn(message: str) -> None:
     """Print one line on stderr that a careful reader must not miss."""
     print(f"warning: {message}", file=sys.stderr)
+
+
+def first_of(names: Sequence[str], most: int = 5) -> str:
+    """Name the first of many, for a message."""
+    return ", ".join(names[:most]) + (" …" if len(names) > most else "")
 
 
 def track(items: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:

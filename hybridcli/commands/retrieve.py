@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from hybridcli.console import warn
+from hybridcli.console import first_of, warn
 from hybridcli.errors import UsageError
 from hybridcli.formats.files import note_input
 from hybridcli.formats.runs import write_run
@@ -99,8 +99,7 @@ def _report_empty(queries: Topics, run: Run) -> None:
     if not queries.qids:
         warn("there are no topics: the run is empty")
     elif empty:
-        named = ", ".join(empty[:5]) + (" …" if len(empty) > 5 else "")
-        warn(f"no document was found for {len(empty):,} of {len(queries.qids):,} topics: {named}")
+        warn(f"no document was found for {len(empty):,} of {len(queries.qids):,} topics: {first_of(empty)}")
 
 
 def _rm3(text: str) -> tuple[int, int, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from hybridcli.console import first_of
 from hybridcli.errors import DataError
 from hybridcli.formats.files import name_of, open_output, read_lines
 
@@ -36,9 +37,9 @@ def read_values(path: str, queries: Iterable[str], what: str) -> list[str]:
     queries = list(queries)
     missing = [qid for qid in queries if qid not in values]
     if missing:
-        named = ", ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
         raise DataError(
-            f"{len(missing)} of {len(queries)} judged queries have no {what}: {named}", path=name_of(path)
+            f"{len(missing)} of {len(queries)} judged queries have no {what}: {first_of(missing)}",
+            path=name_of(path),
         )
     return [values[qid] for qid in queries]
 

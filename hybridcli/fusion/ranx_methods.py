@@ -93,11 +93,7 @@ class RanxMethod:
             if self.judged is not None:
                 settings["params"] = self._trained(lists, settings)
             fused = ranx.fuse([ranx.Run(one) for one in lists], **settings).to_dict()
-        docnos = pool.docnos.gather(pool.docs).to_list()
-        found = np.empty(len(docnos))
-        for qid, start, end in zip(pool.queries, pool.offsets[:-1], pool.offsets[1:], strict=True):
-            found[start:end] = [fused[qid][docno] for docno in docnos[start:end]]
-        return found
+        return rows_of(pool, fused)
 
     def _trained(self, lists: list[Lists], settings: dict[str, Any]) -> dict[str, Any]:
         """Let ranx learn the method's parameters on the judged queries."""
@@ -127,3 +123,12 @@ def lists_of(pool: Pool) -> list[Lists]:
             one[qid] = {docnos[row]: float(scores[row]) for row in rows[np.argsort(ranks[rows])]}
         lists.append(one)
     return lists
+
+
+def rows_of(pool: Pool, fused: Lists) -> Floats:
+    """The scores of one run that ranx made of ``lists_of(pool)``, in the order of the pool: float64[N]."""
+    docnos = pool.docnos.gather(pool.docs).to_list()
+    found = np.empty(len(docnos))
+    for qid, start, end in zip(pool.queries, pool.offsets[:-1], pool.offsets[1:], strict=True):
+        found[start:end] = [fused[qid][docno] for docno in docnos[start:end]]
+    return found

@@ -26,9 +26,7 @@ def cells_section(cells: Cells, ranks_only: Collection[str]) -> Section:
 def cell_notes(cells: Cells, ranks_only: Collection[str]) -> list[str]:
     """How the winner is found, and what the reader must know of it."""
     ranking = cells.ranking
-    means = ranking.means[ranking.order]
-    winner = cells.labels[ranking.order[0]]
-    near = _near_winner(cells, means[0] + ranking.critical)
+    winner, near = cells.labels[ranking.order[0]], _near_winner(cells)
     notes = [
         f"winner rule: the lowest mean rank over {len(cells.names)} cells (measure x slice of documents): {winner}; "
         f"{near} other systems are within Nemenyi's critical difference of it ({ranking.critical:.2f} ranks)"
@@ -59,11 +57,12 @@ def cell_notes(cells: Cells, ranks_only: Collection[str]) -> list[str]:
     return notes
 
 
-def _near_winner(cells: Cells, limit: float) -> int:
-    """Number of other systems with a mean rank below ``limit``; those that are alike are one."""
-    ranking = cells.ranking
-    near = {label for label, mean in zip(cells.labels, ranking.means, strict=True) if mean < limit}
-    near.add(cells.labels[ranking.order[0]])
+def _near_winner(cells: Cells) -> int:
+    """Number of other systems within the critical difference of the winner; those that are alike are one."""
+    means, winner = cells.ranking.means, cells.ranking.order[0]
+    limit = means[winner] + cells.ranking.critical
+    near = {label for label, mean in zip(cells.labels, means, strict=True) if mean < limit}
+    near.add(cells.labels[winner])
     return len(near) - 1 - sum(max(len(near.intersection(group)) - 1, 0) for group in cells.alike)
 
 

@@ -57,7 +57,7 @@ def means_section(estimates: Sequence[Estimate], comparisons: Sequence[Compariso
         for label in labels
     ]
     legend = "" if base is None else f"; compared to {base}: + better, - worse, = equivalent"
-    if len({label for label, _ in marks} - {base}) < len(labels) - 1 and base is not None:
+    if base is not None and not {base, *(label for label, _ in marks)}.issuperset(labels):
         legend += "; no mark: undecided or not compared"
     columns = [Column("run"), *(Column(measure, "value") for measure in measures)]
     if len(measures) == 1:

@@ -67,7 +67,7 @@ class StaticEncoder:
             from safetensors import SafetensorError
             from safetensors.numpy import load_file
 
-            tokenizer = read_tokenizer(file)
+            self._tokenizer = read_tokenizer(file)
         except ImportError:
             raise MissingComponentError(
                 "static models need safetensors and tokenizers", INSTALL_DENSE
@@ -76,7 +76,6 @@ class StaticEncoder:
             tensors = load_file(table)
         except (OSError, SafetensorError) as error:
             raise DataError(f"cannot be read: {error}", path=str(table)) from None
-        self._tokenizer = tokenizer
         name = next((name for name in TABLES if name in tensors), None)
         if name is None:
             raise DataError(f"has no tensor {' or '.join(TABLES)}; is this a static model?", path=str(table))

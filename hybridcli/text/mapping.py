@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hybridcli.console import note
+from hybridcli.console import first_of, note
 from hybridcli.errors import DataError
 from hybridcli.records import Judged, Label, Span, Window
 from hybridcli.text.matching import Occurrence, Screen, locate
@@ -107,8 +107,8 @@ def map_references(
         group for group, of_group in grouped.items() if not any(task.in_group for task in of_group)
     )
     if absent:
-        named_groups = ", ".join(absent[:8]) + (" …" if len(absent) > 8 else "")
-        note(f"groups without a document, searched for in all documents: {len(absent):,} ({named_groups})")
+        names = first_of(absent, 8)
+        note(f"groups without a document, searched for in all documents: {len(absent):,} ({names})")
     return [_conclude(task, seen, rules, anywhere) for task in tasks]
 
 

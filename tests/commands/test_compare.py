@@ -331,7 +331,7 @@ def test_excluded_queries_that_are_evaluated_are_told(cli: Cli, place: Path) -> 
     qid = (place / "qrels.txt").read_text().split()[0]
     (place / "excluded.txt").write_text(f"{qid}\nu1\nu1\n")
     args = ("b.run", "a.run", "--qrels", "qrels.txt", "-m", "P@10", "--excluded", "excluded.txt")
-    result = cli(*("compare", *args))
+    result = cli("compare", *args)
     assert "1 of 2 excluded queries are evaluated; those count as they are" in result.err
 
 

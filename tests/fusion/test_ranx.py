@@ -11,8 +11,8 @@ import pytest
 from hybridcli.errors import UsageError
 from hybridcli.fusion.fuse import Plan, every_plan, fused_scores
 from hybridcli.fusion.pool import Pool, align
-from hybridcli.fusion.ranx_methods import NORMS, RanxMethod, lists_of
-from hybridcli.records import Floats, Run, segment_of
+from hybridcli.fusion.ranx_methods import NORMS, RanxMethod, lists_of, rows_of
+from hybridcli.records import Floats, Run
 
 # ours → the name in ranx; of all with every normalisation
 NAMES = {
@@ -61,14 +61,12 @@ def _pool(constant: bool = False) -> Pool:
 def _theirs(pool: Pool, plan: Plan) -> Floats:
     """What ranx itself gives each row of the pool."""
     ranx = pytest.importorskip("ranx")
-    rankings = [ranx.Run(one) for one in lists_of(pool)]
     norm = "none" if plan.entry.reads == "ranks" else plan.norm
+    rankings = [ranx.Run(one) for one in lists_of(pool)]
     fused = ranx.fuse(
         rankings, norm=NORMS[norm], method=NAMES[plan.method], params=PARAMETERS.get(plan.method)
-    ).to_dict()
-    docnos = pool.docnos.gather(pool.docs).to_list()
-    query = segment_of(pool.offsets)
-    return np.array([fused[pool.queries[q]][docno] for q, docno in zip(query, docnos, strict=True)])
+    )
+    return rows_of(pool, fused.to_dict())
 
 
 @pytest.mark.slow

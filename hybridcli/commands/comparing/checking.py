@@ -111,11 +111,10 @@ def sensitivity(case: Case, excluded: Sequence[str] | None, subset: Sequence[str
             raise DataError("none of the subset's queries is evaluated")
         scenarios.append(Scenario("subset only", trusted, groups.units(trusted.queries)))
     if excluded is not None:
-        added = [qid for qid in dict.fromkeys(excluded) if qid not in set(scores.queries)]
-        known = len(set(excluded)) - len(added)
-        if known:
+        added, listed = _left_out(scores.queries, excluded), len(set(excluded))
+        if len(added) < listed:
             note(
-                f"{known:,} of {len(set(excluded)):,} excluded queries are evaluated; those count as they are"
+                f"{listed - len(added):,} of {listed:,} excluded queries are evaluated; those count as they are"
             )
         name = "subset's" if subset is not None else "evaluated"
         for label, fill in (("excluded = 0", 0.0), (f"excluded = {name} mean", 1.0)):
@@ -138,7 +137,7 @@ def excluded_queries(
 ) -> list[Section]:
     """Categories and surface features of the excluded queries against the evaluated ones."""
     resolved = case.scores.queries
-    added = [qid for qid in dict.fromkeys(excluded) if qid not in set(resolved)]
+    added = _left_out(resolved, excluded)
     found = [(name, shares(of_query, resolved, added)) for name, of_query in values.items()]
     features = [] if topics is None else _features(topics, resolved, added)
     return [excluded_section(found, features)] if found or features else []
@@ -153,6 +152,12 @@ def _features(path: str, resolved: Sequence[str], excluded: Sequence[str]) -> li
     lists = word_lists({name: read_words(word_file(name)) for name in WORD_LISTS})
     rows = [surface_features([text[qid] for qid in side], lists) for side in (resolved, excluded)]
     return contrasts(list(FEATURES), rows[0], rows[1])
+
+
+def _left_out(evaluated: Sequence[str], excluded: Sequence[str]) -> list[str]:
+    """The excluded queries that are not evaluated, each once, in their own order."""
+    known = set(evaluated)
+    return [qid for qid in dict.fromkeys(excluded) if qid not in known]
 
 
 def _among(queries: Sequence[str], wanted: Sequence[str]) -> Ints:
