@@ -44,7 +44,7 @@ datasets:
 # one stamp an extra: `make test` does not bring torch, `make demo` does not bring the tests' tools
 INSTALL = $(BIN)/python -m pip install --quiet
 
-$(VENV)/.base: pyproject.toml
+$(VENV)/.base: pyproject.toml hybridcli/compiled.pyx
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(INSTALL) --editable .
 	@touch $@

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import polars as pl
+from hybridcli.names import Names
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -27,7 +26,7 @@ class Run:
 
     ``queries``: Q distinct qids in the order of the file. ``offsets``: int64[Q + 1]; the rows of query i are
     ``offsets[i]:offsets[i + 1]``. ``docs``: int32[N], codes into ``docnos``. ``scores``: float64[N].
-    ``docnos``: polars String series [V] in ascending byte order, so comparing codes compares docnos.
+    ``docnos``: V docnos in ascending byte order, so comparing codes compares docnos.
     """
 
     tag: str
@@ -35,13 +34,11 @@ class Run:
     offsets: Ints
     docs: Codes
     scores: Floats
-    docnos: pl.Series
+    docnos: Names
 
     @classmethod
     def from_dict(cls, rankings: Mapping[str, Mapping[str, float]], tag: str = "run") -> Run:
         """Build from ``{qid: {docno: score}}``; for tests and small inputs."""
-        import polars as pl
-
         docnos = sorted({docno for ranking in rankings.values() for docno in ranking})
         code = {docno: i for i, docno in enumerate(docnos)}
         rows = [
@@ -56,7 +53,7 @@ class Run:
             offsets=offsets_of(np.array(lengths, dtype=np.int64)),
             docs=np.array([doc for _, doc in rows], dtype=np.int32),
             scores=np.array([score for score, _ in rows], dtype=np.float64),
-            docnos=pl.Series("docno", docnos, dtype=pl.String),
+            docnos=Names.of(docnos),
         )
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -89,7 +86,7 @@ class Qrels:
     offsets: Ints
     docs: Codes
     grades: Codes
-    docnos: pl.Series
+    docnos: Names
     pairs: Codes | None = None
     reference_counts: Codes | None = None
     reference_ids: list[list[str]] | None = None

@@ -16,11 +16,14 @@ PACKAGE = ROOT / "hybridcli"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # what each part may import from hybridcli, besides itself; '' stands for hybridcli/__init__.py
-GROUND = {"", "errors", "console", "records"}
+GROUND = {"", "errors", "console", "native", "names", "records", "sorting"}
 ALLOWED = {
     "errors": set(),
     "console": set(),
-    "records": set(),
+    "native": {"compiled"},
+    "names": {"native"},
+    "records": {"names"},
+    "sorting": {"native", "records"},
     "network": set(),
     "tokenizer": {"errors"},
     "options": {"errors"},

@@ -21,10 +21,11 @@ from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.measures import Measure
 from hybridcli.fusion.fuse import Plan
 from hybridcli.fusion.pool import Pool
+from hybridcli.names import Names
 from hybridcli.records import Codes, Floats, Ints, Qrels
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 Scores = NDArray[np.float32]
 # fused parts this much lower, relatively, stay lower when their sums are rounded to 32 bits
@@ -104,7 +105,7 @@ def table_of(contest: Contest | Table, measures: Sequence[Measure], weights: Flo
 
 def tabulate(
     scores: Sequence[Iterable[Scores]],
-    docnos: pl.Series,
+    docnos: Names,
     qrels: Qrels,
     plans: Sequence[Plan],
     measures: Sequence[Measure],
@@ -138,7 +139,7 @@ def tabulate(
     return [Table(points, names, table, best) for table in tables]
 
 
-def complete_pool(queries: list[str], scores: Scores, docnos: pl.Series) -> Pool:
+def complete_pool(queries: list[str], scores: Scores, docnos: Names) -> Pool:
     """Lay complete rankings side by side: float32[B, R, D] scores of documents in ascending order of docnos."""
     size, n_runs, width = scores.shape
     flipped = np.ascontiguousarray(scores.transpose(1, 0, 2)[:, :, ::-1])  # a pool's rows descend by docno
@@ -184,13 +185,13 @@ def prune(contest: Contest, plan: Plan) -> Contest:
     )
 
 
-def _codes_of(qrels: Qrels, docnos: pl.Series) -> Ints:
+def _codes_of(qrels: Qrels, docnos: Names) -> Ints:
     """The place of each of the qrels' docnos among ``docnos``, −1 where it is not there: int64[V]."""
     if not len(docnos):
         return np.full(len(qrels.docnos), -1, dtype=np.int64)
-    at = docnos.search_sorted(qrels.docnos).to_numpy().astype(np.int64)
+    at = docnos.series.search_sorted(qrels.docnos.series).to_numpy().astype(np.int64)
     at = np.minimum(at, len(docnos) - 1)
-    return np.where((docnos.gather(at) == qrels.docnos).to_numpy(), at, -1)
+    return np.where((docnos.series.gather(at) == qrels.docnos.series).to_numpy(), at, -1)
 
 
 def _judged(batch: Ints, qrels: Qrels, code: Ints, width: int) -> tuple[Ints, Ints]:

@@ -66,13 +66,13 @@ def agreements(labels: Sequence[str], runs: Sequence[Run], qrels: Qrels, depth: 
 def _all_docnos(runs: Sequence[Run]) -> pl.Series:
     import polars as pl
 
-    return pl.concat([run.docnos.alias("docno") for run in runs]).unique().sort()
+    return pl.concat([run.docnos.series for run in runs]).unique().sort()
 
 
 def _top(run: Run, queries: dict[str, int], names: pl.Series, depth: int) -> _List:
     rank = rank_in_segment(run.offsets)
     rows = np.flatnonzero(rank <= depth)
-    code = names.search_sorted(run.docnos).to_numpy().astype(np.int64)
+    code = names.search_sorted(run.docnos.series).to_numpy().astype(np.int64)
     place = np.array([queries[qid] for qid in run.queries], dtype=np.int64)
     owner = np.searchsorted(run.offsets, rows, side="right") - 1
     keys = place[owner] * np.int64(max(len(names), 1)) + code[run.docs[rows]]

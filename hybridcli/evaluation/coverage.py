@@ -66,11 +66,12 @@ def cover(run: Run, qrels: Qrels) -> Coverage:
 
 def _near_documents(run: Run, qrels: Qrels) -> list[tuple[str, str]]:
     """Judged docnos that the run never holds, beside one that it holds and that looks the same."""
-    wanted = qrels.docnos.filter(~qrels.docnos.is_in(run.docnos.implode())).to_list()
+    held, judged = run.docnos.series, qrels.docnos.series
+    wanted = judged.filter(~judged.is_in(held.implode())).to_list()
     if not wanted:
         return []
     # in pure ASCII nothing can look the same but be another id
-    odd = run.docnos.filter(run.docnos.str.len_bytes() != run.docnos.str.len_chars()).to_list()
+    odd = held.filter(held.str.len_bytes() != held.str.len_chars()).to_list()
     return near_matches(odd, [docno for docno in wanted if not docno.isascii()])
 
 

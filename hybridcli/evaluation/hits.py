@@ -99,7 +99,7 @@ class Matcher:
         self._mask = np.int64((1 << max(16, (4 * len(self._keys)).bit_length() + 1)) - 1)
         self._table = np.zeros(int(self._mask) + 1, dtype=bool)
         self._table[self._mix(self._keys)] = True
-        self._seed, self._hashes, self._codes = _distinct_hashes(qrels.docnos)
+        self._seed, self._hashes, self._codes = _distinct_hashes(qrels.docnos.series)
         self._known = np.zeros(1 << max(16, (8 * len(self._hashes)).bit_length()), dtype=bool)
         self._known[self._low_bits(self._hashes)] = True
 
@@ -111,7 +111,7 @@ class Matcher:
         """Find the run's judged rows: (rows of the run, ascending; the matching rows of the qrels)."""
         place = self.places(run)
         own = run.docnos is self.qrels.docnos  # then documents have the codes of the qrels, -1 if not judged
-        code = np.empty(0, dtype=np.int64) if own else self.codes_of(run.docnos)
+        code = np.empty(0, dtype=np.int64) if own else self.codes_of(run.docnos.series)
         found_rows, found_keys = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         for start in range(0, len(run.queries), CHUNK):
             stop = min(start + CHUNK, len(run.queries))
@@ -142,7 +142,7 @@ class Matcher:
         at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
         likely = np.flatnonzero(self._hashes[at] == hashes)
         found, rows = self._codes[at[likely]], order[likely]
-        same = (docnos.gather(rows) == self.qrels.docnos.gather(found)).to_numpy()
+        same = (docnos.gather(rows) == self.qrels.docnos.series.gather(found)).to_numpy()
         codes[rows[same]] = found[same]
         return codes
 

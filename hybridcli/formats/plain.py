@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 
 from hybridcli.records import Ints
 
 BLANK, LINE_END, HASH = 32, 10, 35
+T = TypeVar("T")
 
 
-def plain_form(data: bytes, columns: int) -> tuple[bytes, Ints | None]:
-    """Bring whole lines to the common form where tabs and CRLF are all that differs: the bytes, and ``boundaries``."""
+def read_plain(data: bytes, read: Callable[[bytes], T | None]) -> T | None:
+    """Read whole lines of the common form, or lines that tabs and CRLF keep from it; None where ``read`` finds others.
+
+    ``read`` gets bytes in UTF-8 with blanks for tabs, and gives None for what is not of the common form.
+    """
     if not _is_utf8(data):
-        return data, None
-    table = boundaries(data, columns)
-    if table is None and (b"\t" in data or b"\r" in data):
-        even = data.replace(b"\t", b" ").replace(b"\r\n", b"\n")
-        table = boundaries(even, columns)
-        return (data, None) if table is None else (even, table)
-    return data, table
+        return None
+    found = read(data)
+    if found is None and (b"\t" in data or b"\r" in data):
+        found = read(data.replace(b"\t", b" ").replace(b"\r\n", b"\n"))
+    return found
 
 
 def boundaries(data: bytes, columns: int, *, comments: bool = True) -> Ints | None:

@@ -17,7 +17,8 @@ from hybridcli.errors import DataError
 from hybridcli.formats.datasets import is_dataset, qrels_rows
 from hybridcli.formats.documents import beir_file
 from hybridcli.formats.files import STDIN, decode, name_of, open_output, read_bytes
-from hybridcli.formats.plain import plain_form
+from hybridcli.formats.plain import boundaries, read_plain
+from hybridcli.names import Names
 from hybridcli.records import Codes, Ints, Qrels, offsets_of
 
 GRADE = re.compile(rb"[+-]?[0-9]{1,9}")
@@ -49,7 +50,6 @@ def read_qrels(path: str) -> Qrels:
 
 def qrels_of(columns: Columns, path: str) -> Qrels:
     """Make Qrels of the columns of a file; raises and warns as ``read_qrels`` does."""
-    import polars as pl
 
     if not columns.codes:
         raise DataError("no judgements in this file", path=name_of(path))
@@ -93,7 +93,7 @@ def qrels_of(columns: Columns, path: str) -> Qrels:
         offsets=offsets_of(lengths),
         docs=doc[first].astype(np.int32),
         grades=np.maximum.reduceat(grade, first).astype(np.int32),
-        docnos=pl.Series("docno", docnos, dtype=pl.String),
+        docnos=Names.of(docnos),
         pairs=pairs,
         reference_counts=counts,
         reference_ids=named,
@@ -135,9 +135,13 @@ class Columns:
 
 def _plain_columns(data: bytes) -> Columns | None:
     """Read the common form of four columns; None where the file or a grade in it is not of that form."""
+    return read_plain(data if data.endswith(b"\n") else data + b"\n", _common_columns)
+
+
+def _common_columns(data: bytes) -> Columns | None:
     import polars as pl
 
-    data, table = plain_form(data if data.endswith(b"\n") else data + b"\n", 4)
+    table = boundaries(data, 4)
     if table is None or not len(table):
         return None
     frame = pl.read_csv(

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from hybridcli.errors import DataError
 from hybridcli.formats.files import name_of
-from hybridcli.formats.run_rows import Findings, Rows, words
+from hybridcli.formats.run_columns import words
+from hybridcli.formats.run_rows import Findings, Rows
+from hybridcli.names import Names
 from hybridcli.records import Codes, Floats, Ints, Run, offsets_of, segment_of
+from hybridcli.sorting import distinct
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 
 def runs_of(parts: Sequence[Rows], *, lenient: bool = False) -> list[Run]:
@@ -28,43 +31,37 @@ def runs_of(parts: Sequence[Rows], *, lenient: bool = False) -> list[Run]:
     return [_run_of(rows, docs, docnos, lenient) for rows, docs in zip(parts, codes, strict=True)]
 
 
-def encode(parts: Sequence[Rows]) -> tuple[pl.Series, list[Codes]]:
+def encode(parts: Sequence[Rows]) -> tuple[Names, list[Codes]]:
     """Give the distinct docnos of all parts, ascending in bytes, and each part's documents as codes into them."""
-    import polars as pl
-
+    raw, starts = _one_text(parts)
     sizes = np.concatenate([rows.sizes for rows in parts])
     keys: list[NDArray[np.uint64]] = []
     position, longest = 0, int(sizes.max(initial=0))
-    while position < longest:
-        word = np.concatenate(
-            [words(rows.raw, rows.starts + position, rows.sizes - position) for rows in parts]
-        )
+    while position < longest or not keys:
+        word = words(raw, starts + position, sizes - position)
         # bytes that all docnos share tell nothing: begin the next word where they first differ
-        shared = (64 - int(word.min() ^ word.max()).bit_length()) // 8
-        if shared == 8 or (shared and position + 8 < longest):
+        shared = (64 - int(word.min(initial=0) ^ word.max(initial=0)).bit_length()) // 8
+        if position + 8 < longest and shared:
             position += shared
             continue
         keys.append(word)
         position += 8
-    # in one chunk: polars gathers from several chunks twenty times slower
-    everything = pl.concat([rows.docnos for rows in parts], rechunk=True)
-    codes = np.zeros(len(sizes), dtype=np.int32)
-    if not keys:
-        distinct = everything.head(1)
-    else:
-        order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
-        fresh = np.zeros(len(order), dtype=np.bool_)
-        for word in keys:
-            ordered = word[order]
-            fresh[1:] |= ordered[1:] != ordered[:-1]
-        codes[order] = np.cumsum(fresh, dtype=np.int32)
-        fresh[:1] = True
-        distinct = everything.gather(order[fresh])
+    rows, codes = distinct(keys)
     ends = np.cumsum([len(rows.sizes) for rows in parts])
-    return distinct, np.split(codes, ends[:-1])
+    docnos = Names.cut(raw, starts[rows], sizes[rows])
+    return docnos, np.split(codes.astype(np.int32), ends[:-1])
 
 
-def _run_of(rows: Rows, docs: Codes, docnos: pl.Series, lenient: bool) -> Run:
+def _one_text(parts: Sequence[Rows]) -> tuple[bytes, Ints]:
+    """Join the bytes of parts, and give where each docno begins in them."""
+    if len(parts) == 1:
+        return parts[0].raw, parts[0].starts
+    bases = np.cumsum([0, *(len(rows.raw) for rows in parts[:-1])])
+    starts = [rows.starts + base for rows, base in zip(parts, bases, strict=True)]
+    return b"".join(rows.raw for rows in parts), np.concatenate(starts)
+
+
+def _run_of(rows: Rows, docs: Codes, docnos: Names, lenient: bool) -> Run:
     rows, docs = _grouped(rows, docs)
     scores, query = rows.scores, segment_of(rows.offsets)
     order = _order(scores, docs, query, rows.offsets)
@@ -132,9 +129,7 @@ def _repeated(docs: Codes, query: Codes, n_docnos: int) -> NDArray[np.bool_]:
     return again
 
 
-def _duplicate(
-    rows: Rows, docs: Codes, docnos: pl.Series, query: Codes, again: NDArray[np.bool_]
-) -> DataError:
+def _duplicate(rows: Rows, docs: Codes, docnos: Names, query: Codes, again: NDArray[np.bool_]) -> DataError:
     """The error for the first line of the file that repeats a document."""
     repeats = np.flatnonzero(again)
     key = query.astype(np.int64) * len(docnos) + docs
@@ -153,11 +148,9 @@ def _duplicate(
 
 def concatenate(parts: Sequence[Rows]) -> Rows:
     """Join consecutive parts of one run."""
-    import polars as pl
-
     if len(parts) == 1:
         return parts[0]
-    bases = np.cumsum([0, *(len(part.raw) for part in parts[:-1])])
+    raw, starts = _one_text(parts)
     queries = [qid for part in parts for qid in part.queries]
     lengths = np.concatenate([np.diff(part.offsets) for part in parts])
     whole = Rows(
@@ -165,9 +158,8 @@ def concatenate(parts: Sequence[Rows]) -> Rows:
         tag=next((part.tag for part in parts if part.queries), parts[0].tag),
         queries=queries,
         offsets=offsets_of(lengths),
-        docnos=pl.concat([part.docnos for part in parts]),
-        raw=b"".join(part.raw for part in parts),
-        starts=np.concatenate([part.starts + base for part, base in zip(parts, bases, strict=True)]),
+        raw=raw,
+        starts=starts,
         sizes=np.concatenate([part.sizes for part in parts]),
         scores=np.concatenate([part.scores for part in parts]),
         lines=np.concatenate([part.lines for part in parts]),
@@ -188,15 +180,12 @@ def take_groups(rows: Rows, groups: Ints) -> Rows:
         chosen = slice(first, last)
         base = int(rows.starts[first])
         raw = raw[base : int(rows.starts[last - 1]) + int(rows.sizes[last - 1]) + 8]
-        docnos = rows.docnos.slice(first, last - first)
     else:
         chosen = np.repeat(rows.offsets[:-1][groups] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        docnos = rows.docnos.gather(chosen)
     return replace(
         rows,
         queries=[rows.queries[group] for group in groups.tolist()],
         offsets=offsets,
-        docnos=docnos,
         raw=raw,
         starts=rows.starts[chosen] - base,
         sizes=rows.sizes[chosen],
@@ -208,13 +197,11 @@ def take_groups(rows: Rows, groups: Ints) -> Rows:
 
 def detach(rows: Rows, group: int) -> Rows:
     """Copy one group of lines, so that nothing else of its part stays in memory."""
-    import polars as pl
-
     rows = take_groups(rows, np.array([group]))
-    docnos = rows.docnos.to_list()
     return replace(
         rows,
-        docnos=pl.Series("docno", docnos, dtype=pl.String),
-        raw="".join(docnos).encode("utf-8") + bytes(8),
-        starts=offsets_of(rows.sizes)[:-1],
+        starts=rows.starts.copy(),
+        sizes=rows.sizes.copy(),
+        scores=rows.scores.copy(),
+        lines=rows.lines.copy(),
     )

@@ -1,7 +1,7 @@
 """From the bytes of a TREC run to columns: one fast reader, and a cleaner for whatever it cannot read.
 
-The fast reader takes the common form only: six columns, single blanks, no comments. Anything else goes through
-``clean``, which reads line by line, names what is wrong, and gives the common form back.
+The fast reader (``run_columns``) takes the common form only. Anything else goes through ``clean``, which reads line
+by line, names what is wrong, and gives the common form back.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybridcli.errors import DataError
 from hybridcli.formats.files import decode, name_of
-from hybridcli.formats.plain import boundaries, plain_form
-from hybridcli.records import Floats, Ints, offsets_of
+from hybridcli.formats.plain import read_plain
+from hybridcli.formats.run_columns import RunColumns, run_columns
+from hybridcli.names import Names
+from hybridcli.records import Floats, Ints
 
 if TYPE_CHECKING:
     import polars as pl
 
-# polars' own names for the six columns of a file without a head line
-DOCNO, SCORE = "column_3", "column_5"
-COLUMNS = tuple(f"column_{i}" for i in range(1, 7))
-SPARE_BITS = np.arange(64, -1, -8, dtype=np.uint64)  # of a word of 8 bytes that holds 0, 1, … 8
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
 CONTROL = re.compile(rb"[\x00-\x1f]")
@@ -55,8 +52,8 @@ class Findings:
 class Rows:
     """Lines of a run in the order of the file, as columns.
 
-    ``queries``: the qid of each group of neighbouring lines; ``offsets``: int64[G + 1]. ``docnos``: polars String
-    [N]. ``raw``: the bytes; docno n is ``raw[starts[n]:starts[n] + sizes[n]]``. ``scores``: float64[N].
+    ``queries``: the qid of each group of neighbouring lines; ``offsets``: int64[G + 1]. ``raw``: bytes; docno n is
+    ``raw[starts[n]:starts[n] + sizes[n]]``, and at least 7 bytes stand behind its first. ``scores``: float64[N].
     ``lines``: int64[N], line numbers in the file.
     """
 
@@ -64,13 +61,16 @@ class Rows:
     tag: str
     queries: list[str]
     offsets: Ints
-    docnos: pl.Series
     raw: bytes
     starts: Ints
     sizes: Ints
     scores: Floats
     lines: Ints
     findings: Findings = field(default_factory=Findings)
+
+    def docnos(self) -> pl.Series:
+        """The docno of each line: polars String [N]."""
+        return Names.cut(self.raw, self.starts, self.sizes).series
 
 
 def parse_rows(
@@ -81,18 +81,30 @@ def parse_rows(
     Raises DataError that names file and line for a line that is not a run's (``lenient`` drops it instead).
     ``negate``: scores are distances.
     """
-    data, table = plain_form(data, len(COLUMNS))
-    if table is not None:
-        lines = np.arange(first_line, first_line + len(table))
-        rows = _parse_plain(data, table, path, lines, Findings(), negate)
-        if rows is not None:
-            return rows
-    cleaned, lines, findings = clean(data, path, first_line, lenient=lenient)
-    table = boundaries(cleaned, len(COLUMNS), comments=False)
-    assert table is not None, "cleaned lines are plain"
-    rows = _parse_plain(cleaned, table, path, lines, findings, negate)
-    assert rows is not None, "cleaned scores are numbers"
-    return rows
+    columns, findings = read_plain(data, run_columns), Findings()
+    if columns is not None:
+        lines = np.arange(first_line, first_line + len(columns.scores))
+    else:
+        cleaned, lines, findings = clean(data, path, first_line, lenient=lenient)
+        columns = run_columns(cleaned, comments=False)
+        assert columns is not None, "cleaned lines are plain"
+    queries, begins = columns.queries(), np.flatnonzero(columns.begins)
+    scores = -columns.scores if negate else columns.scores
+    offsets = np.append(begins, len(scores))
+    if first_line == 1:
+        findings.rank_lies = _rank_lie(columns, scores, offsets, queries)
+    return Rows(
+        path=path,
+        tag=columns.tag() if queries else "run",
+        queries=queries,
+        offsets=offsets,
+        raw=columns.raw,
+        starts=columns.starts,
+        sizes=columns.sizes,
+        scores=scores,
+        lines=lines,
+        findings=findings,
+    )
 
 
 def no_rows(path: str) -> Rows:
@@ -100,90 +112,12 @@ def no_rows(path: str) -> Rows:
     return parse_rows(b"", path)
 
 
-def _parse_plain(
-    data: bytes, table: Ints, path: str, lines: Ints, findings: Findings, negate: bool
-) -> Rows | None:
-    """Read the common form, whose columns end where ``table`` says; None if some score is no finite number."""
-    import polars as pl
-
-    starts = table[:, 1] + 1
-    sizes = table[:, 2] - starts
-    if not len(table):
-        none = np.zeros(0)
-        docnos = pl.Series("docno", [], dtype=pl.String)
-        return Rows(path, "run", [], offsets_of(starts), docnos, data, starts, sizes, none, lines, findings)
-    try:
-        frame = pl.read_csv(
-            data,
-            separator=" ",
-            has_header=False,
-            quote_char=None,
-            columns=[DOCNO, SCORE],
-            schema={name: pl.Float64 if name == SCORE else pl.String for name in COLUMNS},
-        )
-    except pl.exceptions.PolarsError:
-        return None
-    scores = frame[SCORE].to_numpy()
-    if len(frame) != len(table) or frame[SCORE].null_count() or not np.isfinite(scores).all():
-        return None
-    scores = -scores if negate else scores
-    first = np.append(0, table[:-1, 5] + 1)
-    begins = np.flatnonzero(_changes(data, first, table[:, 0] - first))
-    queries = [data[first[row] : table[row, 0]].decode("utf-8") for row in begins]
-    offsets = np.append(begins, len(table))
-    if lines[0] == 1:
-        findings.rank_lies = _rank_lie(data, table, scores, offsets, queries)
-    return Rows(
-        path=path,
-        tag=data[table[0, 4] + 1 : table[0, 5]].decode("utf-8"),
-        queries=queries,
-        offsets=offsets,
-        docnos=frame[DOCNO].alias("docno"),
-        raw=data,
-        starts=starts,
-        sizes=sizes,
-        scores=scores,
-        lines=lines,
-        findings=findings,
-    )
-
-
-def words(raw: bytes, starts: Ints, sizes: Ints) -> NDArray[np.uint64]:
-    """Read up to 8 bytes from each start as one big-endian number, so that numbers compare as bytes do: uint64[N].
-
-    What lies beyond ``sizes`` reads as 0; where a size is below 1 the whole number is 0. At least 7 bytes must
-    stand behind the first byte wherever a size is above 0.
-    """
-    if not len(starts):
-        return np.zeros(0, dtype=np.uint64)
-    everywhere = np.ndarray((len(raw) - 7,), dtype=">u8", buffer=raw, strides=(1,))
-    found = everywhere[np.minimum(starts, len(raw) - 8)].astype(np.uint64)
-    spare = SPARE_BITS[np.clip(sizes, 0, 8)]
-    found >>= spare
-    found <<= spare  # numpy shifts by 64 bits give 0
-    return found
-
-
-def _changes(data: bytes, starts: Ints, sizes: Ints) -> NDArray[np.bool_]:
-    """Mark the rows whose text is not that of the row before: bool[N]."""
-    changes = np.append(True, sizes[1:] != sizes[:-1])
-    for position in range(0, int(sizes.max()), 8):
-        word = words(data, starts + position, sizes - position)
-        changes[1:] |= word[1:] != word[:-1]
-    return changes
-
-
-def _rank_lie(data: bytes, table: Ints, scores: Floats, offsets: Ints, queries: list[str]) -> str | None:
+def _rank_lie(columns: RunColumns, scores: Floats, offsets: Ints, queries: list[str]) -> str | None:
     """Name the first query where the rank does not rise from a line to the next although the score falls."""
-    starts = table[:, 2] + 1
-    sizes = table[:, 3] - starts
-    if sizes.max() > 8:
-        return None  # no plain ranks
-    # the digits of a rank, right-aligned, read as one number, are in the order of the ranks
-    rank = words(data + bytes(8), starts, sizes) >> ((8 - sizes) * 8).astype(np.uint64)
+    rank, above = columns.ranks[1:], columns.ranks[:-1]
     falls, rises = scores[1:] < scores[:-1], scores[1:] > scores[:-1]
-    lies = (falls & (rank[1:] <= rank[:-1])) | (rises & (rank[1:] >= rank[:-1]))
-    lies[offsets[1:-1] - 1] = False  # from one query to the next
+    lies = ((falls & (rank <= above)) | (rises & (rank >= above))) & (rank > 0) & (above > 0)
+    lies &= ~columns.begins[1:]  # from one query to the next
     if not lies.any():
         return None
     return queries[int(np.searchsorted(offsets, np.argmax(lies), side="right")) - 1]

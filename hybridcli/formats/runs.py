@@ -11,12 +11,15 @@ from types import TracebackType
 from typing import BinaryIO, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hybridcli import native
 from hybridcli.console import note, warn
 from hybridcli.formats.files import may_be_rewritten, name_of, open_output
 from hybridcli.formats.run_batches import RunBatches, RunSource, Scattered, map_ordered
 from hybridcli.formats.run_rows import Findings
-from hybridcli.records import Run, rank_in_segment
+from hybridcli.names import Names
+from hybridcli.records import Run, rank_in_segment, segment_of
 
 IN_MEMORY = 512 << 20  # bytes of output that wait in memory; more wait on disk
 
@@ -56,22 +59,31 @@ def format_run(run: Run, *, double: bool = False) -> bytes:
 
     ``double``: scores stay 64-bit floats.
     """
+    scores = run.scores if double else run.scores.astype(np.float32)
+    heads, tail = [f"{qid} Q0" for qid in run.queries], f" {run.tag}\n"
+    if native.loops is None or not np.isfinite(scores).all():
+        return _lines_by_polars(run, heads, scores, tail)
+    before, docnos, single = Names.of(heads), run.docnos, not double
+    return native.loops.run_lines(
+        *(before.text, before.starts, run.offsets, run.docs, docnos.text, docnos.starts),
+        *(scores.astype(np.float64), single, tail.encode()),
+    )
+
+
+def _lines_by_polars(run: Run, heads: list[str], scores: NDArray[np.floating], tail: str) -> bytes:
     import polars as pl
 
-    query = np.repeat(np.arange(len(run.queries), dtype=np.int64), np.diff(run.offsets))
     # what stays the same needs no column of its own: polars then writes half as long
     frame = pl.DataFrame(
         {
-            "qid": pl.Series([f"{qid} Q0" for qid in run.queries], dtype=pl.String).gather(query),
-            "docno": run.docnos.gather(run.docs),
+            "head": pl.Series(heads, dtype=pl.String).gather(segment_of(run.offsets)),
+            "docno": run.docnos.series.gather(run.docs),
             "rank": rank_in_segment(run.offsets),
-            "score": run.scores if double else run.scores.astype(np.float32),
+            "score": scores,
         }
     )
     stream = io.BytesIO()
-    frame.write_csv(
-        stream, include_header=False, separator=" ", quote_style="never", line_terminator=f" {run.tag}\n"
-    )
+    frame.write_csv(stream, include_header=False, separator=" ", quote_style="never", line_terminator=tail)
     return stream.getvalue()
 
 

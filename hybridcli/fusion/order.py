@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from hybridcli.errors import UsageError
 from hybridcli.records import Floats, Ints
+from hybridcli.sorting import sort_words
 
 Floats32 = NDArray[np.float32]
 
@@ -51,9 +52,11 @@ def _sort_packed(offsets: Ints, scores: Floats32, within: int) -> Ints:
     query = np.repeat(np.arange(len(counts), dtype=np.int64), counts)
     row = np.arange(len(scores), dtype=np.int64) - np.repeat(offsets[:-1], counts)
     descending = np.where(np.isnan(scores), 2**32 - 1, 2**31 - 1 - sortable(scores))
-    packed = (query << (32 + within)) | (descending << within) | row
-    packed.sort()
-    return (packed & ((1 << within) - 1)) + np.repeat(offsets[:-1], counts)
+    descending -= descending.min(initial=0)
+    bits = int(descending.max(initial=0)).bit_length()
+    packed = ((query << (bits + within)) | (descending << within) | row).view(np.uint64)
+    sort_words(packed, within, within + bits + len(counts).bit_length())
+    return (packed & np.uint64((1 << within) - 1)).view(np.int64) + np.repeat(offsets[:-1], counts)
 
 
 def sortable(scores: Floats32) -> Ints:

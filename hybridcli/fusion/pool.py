@@ -7,16 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybridcli.errors import UsageError
+from hybridcli.names import Names
 from hybridcli.records import Codes, Floats, Ints, Run, rank_in_segment
-
-if TYPE_CHECKING:
-    import polars as pl
+from hybridcli.sorting import distinct
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,15 +22,15 @@ class Pool:
     """The union of R runs: one row for each (query, document) that any run retrieved.
 
     ``queries``: Q qids. ``offsets``: int64[Q + 1]; the rows of a query stand by docno descending, so a stable
-    sort by score descending gives the one order. ``docs``: int32[N], codes into ``docnos`` (polars String,
-    ascending in bytes). ``scores``: float64[R, N], NaN where absent. ``ranks``: int32[R, N] from 1, 0 where
+    sort by score descending gives the one order. ``docs``: int32[N], codes into ``docnos`` (ascending
+    in bytes). ``scores``: float64[R, N], NaN where absent. ``ranks``: int32[R, N] from 1, 0 where
     absent. ``lengths``: int32[R, Q], how many documents each run lists (after the cut to depth).
     """
 
     queries: list[str]
     offsets: Ints
     docs: Codes
-    docnos: pl.Series
+    docnos: Names
     scores: Floats
     ranks: Codes
     lengths: Codes
@@ -107,7 +105,8 @@ def align(runs: Sequence[Run], depth: int | None = None) -> Pool:
         kept = slice(None) if depth is None else rank <= depth
         lists.append((key[kept], rank[kept], run.scores[kept]))
     keys = np.concatenate([key for key, _, _ in lists])
-    rows, row_of = _distinct(keys)
+    first, row_of = distinct([keys.view(np.uint64)])
+    rows = keys[first]
     scores = np.full((len(runs), len(rows)), np.nan)
     ranks = np.zeros((len(runs), len(rows)), dtype=np.int32)
     start = 0
@@ -120,32 +119,17 @@ def align(runs: Sequence[Run], depth: int | None = None) -> Pool:
     return Pool(queries, offsets, docs.astype(np.int32), docnos, scores, ranks, lengths)
 
 
-def _distinct(keys: Ints) -> tuple[Ints, Ints]:
-    """Give the distinct keys, ascending, and the place of each key among them (as np.unique, but by one fast sort)."""
-    bits = max(len(keys) - 1, 1).bit_length()
-    if int(keys.max(initial=0)).bit_length() + bits <= 63:
-        packed = (keys << bits) | np.arange(len(keys))
-        packed.sort()
-        order = packed & ((1 << bits) - 1)
-        ordered = packed >> bits
-    else:
-        order = np.argsort(keys)
-        ordered = keys[order]
-    fresh = np.append(True, ordered[1:] != ordered[:-1])[: len(keys)]
-    place = np.empty(len(keys), dtype=np.int64)
-    place[order] = np.cumsum(fresh) - 1
-    return ordered[fresh], place
-
-
-def _one_vocabulary(runs: Sequence[Run]) -> tuple[pl.Series, list[Codes]]:
+def _one_vocabulary(runs: Sequence[Run]) -> tuple[Names, list[Codes]]:
     """Give the union of the runs' docnos, ascending, and each run's documents as codes into it."""
-    import polars as pl
-
     docnos = runs[0].docnos
     if all(run.docnos is docnos for run in runs):
         return docnos, [run.docs for run in runs]
-    union = pl.concat([run.docnos.alias("docno") for run in runs]).unique().sort()
-    return union, [
-        union.search_sorted(run.docnos).to_numpy().astype(np.int32)[run.docs] if len(run.docnos) else run.docs
+    import polars as pl
+
+    union = pl.concat([run.docnos.series for run in runs]).unique().sort()
+    return Names.of(union.to_list()), [
+        union.search_sorted(run.docnos.series).to_numpy().astype(np.int32)[run.docs]
+        if len(run.docnos)
+        else run.docs
         for run in runs
     ]

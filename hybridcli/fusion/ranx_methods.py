@@ -114,7 +114,7 @@ class RanxMethod:
 
 def lists_of(pool: Pool) -> list[Lists]:
     """The runs as ``{qid: {docno: score}}``."""
-    docnos = pool.docnos.gather(pool.docs).to_list()
+    docnos = pool.docnos.series.gather(pool.docs).to_list()
     lists = []
     for ranks, scores in zip(pool.ranks, pool.scores, strict=True):
         one = {}
@@ -127,7 +127,7 @@ def lists_of(pool: Pool) -> list[Lists]:
 
 def rows_of(pool: Pool, fused: Lists) -> Floats:
     """The scores of one run that ranx made of ``lists_of(pool)``, in the order of the pool: float64[N]."""
-    docnos = pool.docnos.gather(pool.docs).to_list()
+    docnos = pool.docnos.series.gather(pool.docs).to_list()
     found = np.empty(len(docnos))
     for qid, start, end in zip(pool.queries, pool.offsets[:-1], pool.offsets[1:], strict=True):
         found[start:end] = [fused[qid][docno] for docno in docnos[start:end]]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridcli.names import Names
 from hybridcli.records import Ints, Run, offsets_of
 
 Scores = NDArray[np.float32]
@@ -34,8 +35,6 @@ def best_positive(scores: Scores, depth: int) -> Ranking:
 
 def collect_run(tag: str, qids: Sequence[str], docnos: Sequence[str], rankings: Sequence[Ranking]) -> Run:
     """Join the ranked lists of all queries into a run; ``docnos`` ascend in bytes."""
-    import polars as pl
-
     lengths = np.array([len(codes) for codes, _ in rankings], dtype=np.int64)
     codes = [ranking[0] for ranking in rankings]
     scores = [ranking[1] for ranking in rankings]
@@ -45,5 +44,5 @@ def collect_run(tag: str, qids: Sequence[str], docnos: Sequence[str], rankings: 
         offsets=offsets_of(lengths),
         docs=np.concatenate(codes).astype(np.int32) if codes else np.zeros(0, np.int32),
         scores=np.concatenate(scores).astype(np.float64) if scores else np.zeros(0, np.float64),
-        docnos=pl.Series("docno", docnos, dtype=pl.String),
+        docnos=Names.of(docnos),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from hybridcli.adaptive.contest import Contest
 from hybridcli.adaptive.oracle import Grid
@@ -12,6 +11,7 @@ from hybridcli.adaptive.training import Inputs, Settings
 from hybridcli.evaluation.measures import parse_measure
 from hybridcli.fusion.fuse import Plan
 from hybridcli.fusion.pool import Pool, align
+from hybridcli.names import Names
 from hybridcli.records import Codes, Floats, Qrels, Run, offsets_of, order_rows
 
 SMALL = Settings(
@@ -19,7 +19,7 @@ SMALL = Settings(
 )
 
 
-def run_of(scores: Floats, tag: str, docnos: pl.Series, queries: list[str]) -> Run:
+def run_of(scores: Floats, tag: str, docnos: Names, queries: list[str]) -> Run:
     """A run that ranks the same D documents for each query, by scores float64[Q, D]."""
     size, depth = scores.shape
     offsets = offsets_of(np.full(size, depth))
@@ -37,7 +37,7 @@ def simulate(
     """
     size = len(better)
     queries = [f"q{number:04d}" for number in range(size)]
-    docnos = pl.Series("docno", [f"d{number:03d}" for number in range(depth)], dtype=pl.String)
+    docnos = Names.of([f"d{number:03d}" for number in range(depth)])
     relevant = rng.integers(0, depth, size)
     runs = []
     for number, tag in enumerate(("left", "right")):

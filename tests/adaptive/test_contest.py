@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from hybridcli.evaluation.hits import find_hits, judgments_of
 from hybridcli.evaluation.measures import parse_measure
 from hybridcli.fusion.fuse import Plan, fuse
 from hybridcli.fusion.pool import align
+from hybridcli.names import Names
 from hybridcli.records import Floats, Qrels, Run, offsets_of
 
 MEASURES = [
@@ -55,7 +55,7 @@ def random_case(seed: int, *, references: bool) -> tuple[list[Run], Qrels]:
         offsets,
         np.concatenate(rows).astype(np.int32),
         flat,
-        pl.Series("docno", names, dtype=pl.String),
+        Names.of(names),
     )
     if not references:
         return runs, qrels
@@ -124,7 +124,7 @@ def test_all_the_weight_on_one_run_is_that_run(seed: int, plan: Plan) -> None:
 def test_best_ranks_by_hand() -> None:
     left = Run.from_dict({"q": {"a": 3.0, "b": 2.0, "c": 1.0}, "r": {"a": 1.0}})
     right = Run.from_dict({"q": {"c": 3.0, "x": 2.0}})
-    docnos = pl.Series("docno", ["a", "b", "c"], dtype=pl.String)
+    docnos = Names.of(["a", "b", "c"])
     ones = np.array([0, 1, 1, 1], dtype=np.int32)
     qrels = Qrels(["r", "q"], np.array([0, 1, 4]), np.array([0, 0, 1, 2], dtype=np.int32), ones, docnos)
     contest = Contest.of(align([left, right]), Plan("rrf"), qrels)
@@ -148,9 +148,7 @@ def test_long_lists_with_many_relevant_documents_are_cut_into_pieces() -> None:
     scores = rng.integers(0, 500, (2, 40_000)).astype(float)
     runs = [Run.from_dict({"q": dict(zip(names, row.tolist(), strict=True))}) for row in scores]
     rel = np.sort(rng.permutation(40_000)[:50]).astype(np.int32)
-    qrels = Qrels(
-        ["q"], np.array([0, 50]), rel, np.ones(50, dtype=np.int32), pl.Series(names, dtype=pl.String)
-    )
+    qrels = Qrels(["q"], np.array([0, 50]), rel, np.ones(50, dtype=np.int32), Names.of(names))
     pool, plan, weights = align(runs), Plan("weighted"), np.array([[0.3, 0.7]])
     ranks = np.sort(Contest.of(pool, plan, qrels).hit_ranks(weights)[0])
     assert ranks.tolist() == find_hits(fuse(pool, plan, weights[0]), qrels).rank.tolist()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +17,7 @@ from hybridcli.errors import DataError, UsageError
 from hybridcli.evaluation.measures import parse_measure
 from hybridcli.fusion.fuse import Plan
 from hybridcli.fusion.pool import align
+from hybridcli.names import Names
 from hybridcli.records import Qrels, Run, offsets_of
 
 MEASURES = [parse_measure(name) for name in ("RR", "nDCG@3", "AP", "RefHit@2")]
@@ -30,7 +30,7 @@ PLANS = [
 ]
 
 
-def case(seed: int, width: int = 30) -> tuple[np.ndarray, Qrels, pl.Series, list[Run]]:
+def case(seed: int, width: int = 30) -> tuple[np.ndarray, Qrels, Names, list[Run]]:
     """Scores float32[R, Q, D] with ties, near ties and holes, and the same as runs."""
     rng = np.random.default_rng(seed)
     n_runs, size = int(rng.integers(1, 4)), 4
@@ -52,12 +52,12 @@ def case(seed: int, width: int = 30) -> tuple[np.ndarray, Qrels, pl.Series, list
     ]
     rows = [np.sort(rng.permutation(width + 1)[: rng.integers(1, 4)]) for _ in queries]
     grades = rng.integers(0, 3, sum(map(len, rows))).astype(np.int32)
-    series = pl.Series("docno", [*docnos, "not indexed"], dtype=pl.String).sort()
+    series = Names.of(sorted([*docnos, "not indexed"]))
     offsets = offsets_of(np.array([len(row) for row in rows]))
     return (
         scores,
         Qrels(queries, offsets, np.concatenate(rows).astype(np.int32), grades, series),
-        series[:-1],
+        Names.of(docnos),
         runs,
     )
 
@@ -92,7 +92,7 @@ def test_the_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_documents_that_can_pass_nothing_are_dropped() -> None:
     """The relevant document is first of 1,000 in one run and 40th in the other: 39 + itself remain."""
-    docnos = pl.Series("docno", [f"d{number:04d}" for number in range(1000)], dtype=pl.String)
+    docnos = Names.of([f"d{number:04d}" for number in range(1000)])
     left = -np.arange(1000, dtype=np.float32)
     right = -np.roll(np.arange(1000, dtype=np.float32), -39)  # document 0 is at rank 40
     qrels = Qrels(["q"], np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32), docnos)

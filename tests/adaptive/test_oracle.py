@@ -23,6 +23,7 @@ from hybridcli.evaluation.measures import parse_measure
 from hybridcli.evaluation.resampling import Sample, units_of
 from hybridcli.fusion.fuse import Plan
 from hybridcli.fusion.pool import align
+from hybridcli.names import Names
 from tests.adaptive.test_contest import random_case
 
 MEASURES = [parse_measure(name) for name in ("nDCG@5", "RR", "AP", "RefHit@2")]
@@ -115,7 +116,6 @@ def test_one_group_has_no_interval() -> None:
 
 
 def test_candidates_by_hand() -> None:
-    import polars as pl
 
     from hybridcli.records import Qrels, Run
 
@@ -123,7 +123,7 @@ def test_candidates_by_hand() -> None:
     right = Run.from_dict({"q": {"y": 3.0}, "r": {"x": 2.0, "a": 1.0}})
     qrels = Qrels(
         *(["q", "r", "s"], np.arange(4), np.zeros(3, dtype=np.int32), np.ones(3, dtype=np.int32)),
-        pl.Series("docno", ["a"], dtype=pl.String),
+        Names.of(["a"]),
     )
     rows = candidate_reach(Contest.of(align([left, right]), Plan("rrf"), qrels), ["left", "right"], [2])
     found = {(row["where"], row["first"]): row["queries"] for row in rows}

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from hybridcli.adaptive.contest import Contest
 from hybridcli.adaptive.oracle import Grid, survey
@@ -22,6 +21,7 @@ from hybridcli.evaluation.resampling import Sample, interval_of, units_of
 from hybridcli.evaluation.significance import p_values
 from hybridcli.fusion.fuse import Plan
 from hybridcli.fusion.pool import align
+from hybridcli.names import Names
 from hybridcli.records import Qrels, Run, offsets_of, order_rows
 from tests.bench.fuse import measure
 from tests.support import SHARED
@@ -34,7 +34,7 @@ DOCUMENTS = 200_000
 def make_runs(count: int, seed: int = 0) -> tuple[list[Run], Qrels]:
     """Random runs that draw each query's list from 200 documents, and one to three relevant ones of these."""
     rng = np.random.default_rng(seed)
-    docnos = pl.Series("docno", [f"d{i:07d}" for i in range(DOCUMENTS)])
+    docnos = Names.of([f"d{i:07d}" for i in range(DOCUMENTS)])
     queries = [f"q{i}" for i in range(QUERIES)]
     near = np.array([rng.choice(DOCUMENTS, 2 * DEPTH, replace=False) for _ in range(QUERIES)])
     offsets = offsets_of(np.full(QUERIES, DEPTH))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybridcli.evaluation.hits import find_hits, judgments_of, match_rows
+from hybridcli.names import Names
 from hybridcli.records import Qrels, Run, offsets_of
 from tests.evaluation.samples import hits_of, qrels_from, qrels_of, ranked
 
@@ -77,7 +78,6 @@ def test_matching_equals_a_lookup(data: st.DataObject) -> None:
 
 
 def make_qrels(judged: dict[str, dict[str, int]]) -> Qrels:
-    import polars as pl
 
     docnos = sorted({docno for docs in judged.values() for docno in docs})
     rows = [(docnos.index(docno), grade) for docs in judged.values() for docno, grade in sorted(docs.items())]
@@ -86,7 +86,7 @@ def make_qrels(judged: dict[str, dict[str, int]]) -> Qrels:
         offsets=offsets_of(np.array([len(docs) for docs in judged.values()], dtype=np.int64)),
         docs=np.array([doc for doc, _ in rows], dtype=np.int32),
         grades=np.array([grade for _, grade in rows], dtype=np.int32),
-        docnos=pl.Series("docno", docnos, dtype=pl.String),
+        docnos=Names.of(docnos),
     )
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hybridcli.formats.plain import boundaries, plain_form
+from hybridcli.formats.plain import boundaries, read_plain
+
+
+def two_columns(data: bytes) -> bytes | None:
+    return None if boundaries(data, 2) is None else data
 
 
 def test_columns_end_where_they_end() -> None:
@@ -32,16 +36,14 @@ def test_columns_end_where_they_end() -> None:
     ],
 )
 def test_what_is_not_plain(data: bytes) -> None:
-    assert plain_form(data, 2) == (data, None)
+    assert read_plain(data, two_columns) is None
 
 
 @pytest.mark.parametrize("data", [b"a\tb\nc d\n", b"a b\r\nc d\r\n", b"a\tb\r\nc\td\n"])
 def test_tabs_and_crlf_become_plain(data: bytes) -> None:
-    even, table = plain_form(data, 2)
-    assert even == b"a b\nc d\n"
-    assert table is not None
+    assert read_plain(data, two_columns) == b"a b\nc d\n"
 
 
 @pytest.mark.parametrize("data", [b"a\t\tb\n", b"a b\r\r\n", b"a\rb\n"])
 def test_other_gaps_do_not(data: bytes) -> None:
-    assert plain_form(data, 2) == (data, None)
+    assert read_plain(data, two_columns) is None

@@ -192,13 +192,13 @@ def test_the_fast_reader_and_the_cleaner_agree(lines: list[tuple[str, ...]]) -> 
     slow = parse_rows(clean(data, "r", 1, lenient=False)[0].replace(b" ", b" \t"), "r")
     kept = [line for line in lines if not line[0].startswith("#")]
     for rows in (fast, slow):
-        assert rows.docnos.to_list() == [line[1] for line in kept]
+        assert rows.docnos().to_list() == [line[1] for line in kept]
         assert rows.scores.tolist() == [float(line[3]) for line in kept]
         assert np.repeat(rows.queries, np.diff(rows.offsets)).tolist() == [line[0] for line in kept]
         assert [
             rows.raw[start : start + size].decode()
             for start, size in zip(rows.starts, rows.sizes, strict=True)
-        ] == rows.docnos.to_list()
+        ] == rows.docnos().to_list()
     assert fast.tag == slow.tag == (kept[0][4] if kept else "run")
 
 

@@ -80,7 +80,8 @@ def _split(rows: Rows, matcher: Matcher) -> tuple[Run | None, Rows | None]:
         return None, rows
     group = segment_of(rows.offsets)
     # a document that stands twice in a query gives the same number twice; two others do by a chance of 2^-30
-    marks = rows.docnos.hash().to_numpy() ^ (group.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    docnos = rows.docnos()
+    marks = docnos.hash().to_numpy() ^ (group.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     ordered = np.sort(marks)
     if (ordered[1:] == ordered[:-1]).any():
         return None, rows
@@ -89,7 +90,10 @@ def _split(rows: Rows, matcher: Matcher) -> tuple[Run | None, Rows | None]:
     if 2 * len(odd) > len(rows.queries):
         return None, rows
     plain = np.setdiff1d(np.arange(len(rows.queries)), odd)
-    listed = rows if not len(odd) else take_groups(rows, plain)
-    codes = matcher.codes_of(listed.docnos).astype(np.int32)
+    listed = rows
+    if len(odd):
+        listed = take_groups(rows, plain)
+        docnos = listed.docnos()
+    codes = matcher.codes_of(docnos).astype(np.int32)
     run = Run(rows.tag, listed.queries, listed.offsets, codes, listed.scores, matcher.qrels.docnos)
     return run, take_groups(rows, odd) if len(odd) else None

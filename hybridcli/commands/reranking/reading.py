@@ -32,7 +32,7 @@ class Source:
     def lists(self, run: Run, topics: Topics, grades: Codes) -> Lists:
         """Candidates of all the run's queries, with their vectors or the means to score their texts."""
         code = np.unique(run.docs)
-        docnos = run.docnos.gather(code).to_list()
+        docnos = run.docnos.series.gather(code).to_list()
         query = np.repeat(np.arange(len(run.queries), dtype=np.int64), np.diff(run.offsets))
         pairs = Pairs(query, np.searchsorted(code, run.docs).astype(np.int64))
         if self.engine is not None:

@@ -25,6 +25,7 @@ from hybridcli.formats.vectors import read_vectors
 from hybridcli.formats.words import read_words
 from hybridcli.fusion.fuse import Plan
 from hybridcli.fusion.pool import Pool, align
+from hybridcli.names import Names
 from hybridcli.records import Floats, Qrels, Topics
 
 Words = dict[str, list[str]]
@@ -91,7 +92,6 @@ def complete_rankings(
     weights: Floats,
 ) -> Rankings:
     """Score every document of the indexes for every judged query: a table for each plan."""
-    import polars as pl
 
     from hybridcli.search.engines import CompleteEngine, open_engine
 
@@ -112,7 +112,7 @@ def complete_rankings(
         spread_scores(engine.score_all(asked), at, len(docnos))
         for engine, at in zip(engines, places, strict=True)
     ]
-    union = pl.Series("docno", docnos, dtype=pl.String)
+    union = Names.of(docnos)
     tables = tabulate(scores, union, qrels, plans, measures, weights)
     return Rankings(list(tables), [engine.tag for engine in engines])
 

@@ -13,8 +13,9 @@ from hybridcli.errors import DataError
 from hybridcli.formats.checks.registry import Checked, checker, some
 from hybridcli.formats.checks.source import Source, line_notes
 from hybridcli.formats.run_batches import BLOCK, blocks_of, map_ordered
+from hybridcli.formats.run_columns import NAMES
 from hybridcli.formats.run_lists import concatenate, encode, runs_of
-from hybridcli.formats.run_rows import COLUMNS, NOT_FINITE, NUMBER, Rows, clean, parse_rows
+from hybridcli.formats.run_rows import NOT_FINITE, NUMBER, Rows, clean, parse_rows
 from hybridcli.records import Problem, Run, Sheet, segment_of
 
 
@@ -73,7 +74,7 @@ def check_run(source: Source) -> Checked:
             "tag": tags[0],
             "scores": {"min": float(run.scores.min()), "max": float(run.scores.max())},
             "ties": ties,
-            "hash_ids": bool(run.docnos.str.contains("#", literal=True).any())
+            "hash_ids": bool(run.docnos.series.str.contains("#", literal=True).any())
             or any("#" in qid for qid in run.queries),
         }
     )
@@ -110,7 +111,7 @@ def _part(block: bytes, line: int, path: str) -> Part:
         has_header=False,
         quote_char=None,
         columns=["column_4", "column_6"],
-        schema=dict.fromkeys(COLUMNS, pl.String),
+        schema=dict.fromkeys(NAMES, pl.String),
     )
     tags = frame["column_6"].unique(maintain_order=True).to_list()
     numbers = frame["column_4"].cast(pl.Int64, strict=False)
