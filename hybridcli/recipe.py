@@ -20,7 +20,7 @@ import typer
 
 import hybridcli
 from hybridcli.errors import DataError, HybridcliError, UsageError
-from hybridcli.formats.files import LEDGER, STDIN, Ledger, read_bytes, write_text
+from hybridcli.formats.files import LEDGER, STDIN, Ledger, is_ordinary, read_bytes, write_text
 
 SCHEMA = "hybridcli/recipe/1"
 # the option that names a command's main output
@@ -59,7 +59,7 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
                 raise UsageError(f"{shown} is given as an empty word; is a variable of the shell not set?")
         name = function.__name__.replace("_", "-")
         output = options[next(key for key in MAIN_OUTPUTS if key in signature.parameters)]
-        if recipe and output in (None, STDIN):
+        if recipe and (output in (None, STDIN) or not is_ordinary(output)):
             raise UsageError("--recipe needs an output file: give -o FILE")
         with recording() as ledger:
             if ir_metadata and output is not None:
@@ -72,11 +72,9 @@ def recordable(function: Callable[..., Any], *, writes_run: bool) -> Callable[..
                 raise UsageError(
                     "--ir-metadata goes into the head of the run that -o names, and -o names none here"
                 )
-        if recipe:
-            write_text(
-                f"{output.rstrip('/')}.recipe.json",
-                json.dumps(document(name, options, ledger), indent=1) + "\n",
-            )
+            if recipe:
+                text = json.dumps(document(name, options, ledger), indent=1) + "\n"
+                write_text(f"{output.rstrip('/')}.recipe.json", text)
         return result
 
     extra = [
@@ -119,12 +117,14 @@ def document(command: str, options: Mapping[str, Any], ledger: Ledger) -> dict[s
         "version": hybridcli.__version__,
         "python": platform.python_version(),
         "inputs": [_entry(path) for path in ledger.inputs],
-        "outputs": [_entry(path) for path in ledger.outputs],
+        "outputs": [_entry(path, ledger.place_of(path)) for path in ledger.outputs],
     }
 
 
-def _entry(path: str) -> dict[str, str | None]:
-    return {"path": path, "sha256": None if path == STDIN else sha256(Path(path))}
+def _entry(path: str, place: Path | None = None) -> dict[str, str | None]:
+    """A file and its hash; none for a stream or pipe, which cannot be read a second time."""
+    lasting = path != STDIN and is_ordinary(path)
+    return {"path": path, "sha256": sha256(place or Path(path)) if lasting else None}
 
 
 def ir_metadata_head(command: str, options: Mapping[str, Any], ledger: Ledger) -> bytes:
@@ -156,19 +156,21 @@ def stale(path: str) -> list[str]:
     """Check a recipe; give one line for each input or output that is gone or has changed since."""
     try:
         recipe = json.loads(read_bytes(path))
-        entries = [("input", entry) for entry in recipe["inputs"]]
-        entries += [("output", entry) for entry in recipe["outputs"]]
         if recipe["schema"] != SCHEMA:
             raise DataError(f"is a recipe of another form, {recipe['schema']!r}", path=path)
+        entries = [
+            (kind, Path(entry["path"]), entry["sha256"])
+            for kind in ("input", "output")
+            for entry in recipe[f"{kind}s"]
+        ]
     except (ValueError, KeyError, TypeError):
         raise DataError(f"is not a recipe ({SCHEMA})", path=path) from None
     problems = []
-    for kind, entry in entries:
-        if entry["sha256"] is None:
+    for kind, file, checksum in entries:
+        if checksum is None:
             continue
-        file = Path(entry["path"])
         if not file.exists():
             problems.append(f"{kind} {file} is gone")
-        elif sha256(file) != entry["sha256"]:
+        elif sha256(file) != checksum:
             problems.append(f"{kind} {file} has changed since (stale)")
     return problems

@@ -94,6 +94,35 @@ def test_refused_with_nothing_written(cli: Cli, place: Path, args: str, message:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
+        ("retrieve i t.tsv -o i/meta.json", "i/meta.json: lies in i, an input of this command"),
+        ("retrieve i/ t.tsv -o ./i/new.run", "./i/new.run: lies in i/, an input of this command"),
+        ("retrieve i t.tsv -o link/new.run", "link/new.run: lies in i, an input of this command"),
+        ("retrieve link t.tsv -o i/new.run", "i/new.run: lies in link, an input of this command"),
+        ("retrieve i t.tsv -o i", "i: is an input of this command"),
+    ],
+)
+def test_an_index_that_is_read_is_left_alone(cli: Cli, place: Path, args: str, message: str) -> None:
+    assert cli("index-sparse", "w.jsonl", "-o", "i").code == 0
+    (place / "link").symlink_to("i")
+    before = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
+    result = cli(*args.split())
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert {file: file.read_bytes() for file in place.rglob("*") if file.is_file()} == before
+    assert cli("retrieve", "i", "t.tsv", "-o", "i.run").code == 0  # a name that only begins alike
+
+
+@pytest.mark.parametrize("stream", ["", "\n \n"])
+def test_an_empty_stream_replaces_no_index(cli: Cli, place: Path, stream: str) -> None:
+    assert cli("index-sparse", "w.jsonl", "-o", "i").code == 0
+    before = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
+    assert cli("index-sparse", "-", "-o", "i", stdin=stream.encode()).code == 1
+    assert {file: file.read_bytes() for file in place.rglob("*") if file.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
         ("window d.jsonl/x -o O", "d.jsonl/x: cannot be read: not a directory"),
         ("window loop -o O", "loop: cannot be read: too many levels of symbolic links"),
         (f"window {'n' * 300} -o O", f"{'n' * 300}: file name too long"),

@@ -6,6 +6,8 @@ import gzip
 import hashlib
 import json
 import platform
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,37 @@ def test_no_recipe_of_a_command_that_failed(cli: Cli, place: Path) -> None:
     assert sorted(path.name for path in place.iterdir()) == ["a.run", "b.run"]
 
 
+def test_a_recipe_appears_with_the_outputs_or_none_does(cli: Cli, place: Path) -> None:
+    Path("c.recipe.json").write_text(B)
+    before = {path.name: path.read_text() for path in place.iterdir()}
+    result = cli("fuse", "a.run", "c.recipe.json", "-o", "c", "--recipe")
+    assert result.code == 2
+    assert "c.recipe.json: is an input of this command" in result.err
+    assert {path.name: path.read_text() for path in place.iterdir()} == before
+    Path("f.run.recipe.json").mkdir()
+    result = cli("fuse", "a.run", "b.run", "-o", "f.run", "--recipe")
+    assert result.code == 2
+    assert "f.run.recipe.json: is a folder" in result.err
+    assert not Path("f.run").exists()
+
+
+def test_a_pipe_has_no_hash(place: Path) -> None:
+    program = Path(sys.executable).parent / "hybridcli"
+    line = f"'{program}' fuse <(cat a.run) b.run -o f.run --recipe --ir-metadata"
+    subprocess.run(["bash", "-c", line], check=True, timeout=60)
+    hashes = [entry["sha256"] for entry in recipe_of("f.run")["inputs"]]
+    assert sorted(hashes, key=str) == sorted([None, digest(B)], key=str)
+    data = block_of(Path("f.run").read_text())["data"]
+    assert sorted((entry["sha256"] for entry in data["inputs"]), key=str) == sorted(hashes, key=str)
+    result = subprocess.run(
+        ["bash", "-c", f"'{program}' fuse a.run b.run -o >(cat >/dev/null) --recipe"],
+        capture_output=True,
+        timeout=60,
+    )
+    assert result.returncode == 2
+    assert b"--recipe needs an output file" in result.stderr
+
+
 def test_index_folders_are_inputs_and_outputs(cli: Cli, place: Path) -> None:
     Path("windows.jsonl").write_text(WINDOW)
     Path("topics.tsv").write_text("q1\tsales\n")
@@ -151,7 +184,18 @@ def test_the_hash_of_a_folder_depends_on_names_and_bytes(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"schema": "other", "inputs": [], "outputs": []}', "q1 Q0 d 1 1 a"]
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"schema": "other", "inputs": [], "outputs": []}',
+        "q1 Q0 d 1 1 a",
+        '{"schema": "hybridcli/recipe/1", "inputs": [{"path": "a"}], "outputs": []}',
+        '{"schema": "hybridcli/recipe/1", "inputs": [{"path": 5, "sha256": null}], "outputs": []}',
+        '{"schema": "hybridcli/recipe/1", "inputs": ["a.run"], "outputs": []}',
+        '{"schema": "hybridcli/recipe/1", "inputs": 5, "outputs": []}',
+    ],
 )
 def test_what_is_no_recipe(cli: Cli, place: Path, text: str) -> None:
     Path("x.json").write_text(text)

@@ -226,7 +226,8 @@ def _read_tsv(stream: BinaryIO, path: str) -> Iterator[Document]:
 
 def _read_text(stream: BinaryIO, path: str) -> Iterator[Document]:
     text = "".join(decode(raw, path, line) for line, raw in enumerate(stream, start=1))
-    yield Document(_docno_of(path), path, text=text)
+    if path != STDIN or text.strip():  # an empty stream is no document; an empty file is one by its name
+        yield Document(_docno_of(path), path, text=text)
 
 
 def _read_trec(stream: BinaryIO, path: str) -> Iterator[Document]:

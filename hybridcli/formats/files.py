@@ -36,11 +36,21 @@ class Ledger:
     staged: list[tuple[Path, Path]] = field(default_factory=list)
 
     def refuse_clash(self) -> None:
-        """Refuse an output that is also an input, where reading on would be reading what was written."""
-        places = {os.path.realpath(path) for path in self.inputs if path != STDIN}
-        clash = next((path for path in self.outputs if os.path.realpath(path) in places), None)
-        if clash is not None and _is_ordinary(clash):
-            raise UsageError(f"{clash}: is an input of this command; give the output another name")
+        """Refuse an output that is an input, or lies in a folder that is one: what is read would be overwritten."""
+        inputs = {os.path.realpath(path): path for path in self.inputs if path != STDIN}
+        for path in self.outputs:
+            place = os.path.realpath(path)
+            if place in inputs and is_ordinary(path):
+                raise UsageError(f"{path}: is an input of this command; give the output another name")
+            folder = next((str(above) for above in Path(place).parents if str(above) in inputs), None)
+            if folder is not None:
+                problem = f"lies in {inputs[folder]}, an input of this command; put the output elsewhere"
+                raise UsageError(f"{path}: {problem}")
+
+    def place_of(self, output: str) -> Path:
+        """Where the bytes of an output are: beside its place, until it has appeared."""
+        target = Path(os.path.realpath(output))
+        return next((beside for beside, place in self.staged if place == target), target)
 
     def appear(self) -> None:
         """Put all finished outputs in their places."""
@@ -73,13 +83,13 @@ def note_output(path: str) -> None:
     ledger = LEDGER.get()
     if ledger is not None:
         places = {os.path.realpath(known) for known in ledger.outputs}
-        if os.path.realpath(path) in places and _is_ordinary(path):
+        if os.path.realpath(path) in places and is_ordinary(path):
             raise UsageError(f"{path}: is given for two outputs; name another file for one")
         ledger.outputs[path] = None
         ledger.refuse_clash()
 
 
-def _is_ordinary(path: str) -> bool:
+def is_ordinary(path: str) -> bool:
     """Whether a name stands for a file or folder, there or not; neither a device nor a pipe."""
     place = Path(path)
     return not place.exists() or place.is_file() or place.is_dir()
@@ -95,7 +105,7 @@ def may_be_rewritten(path: str) -> bool:
     """Whether an output is a file whose bytes can be written now and put in another order later."""
     ledger = LEDGER.get()
     headed = ledger is not None and path in ledger.heads  # a head tells of inputs that are read by then
-    return path != STDIN and _is_ordinary(path) and not path.endswith(".gz") and not headed
+    return path != STDIN and is_ordinary(path) and not path.endswith(".gz") and not headed
 
 
 def name_of(path: str) -> str:
@@ -245,7 +255,7 @@ def _destination(path: str) -> Iterator[BinaryIO]:
             yield stream
     elif is_folder:
         raise UsageError(f"{path}: is a folder; an output file is needed here")
-    elif not _is_ordinary(path):
+    elif not is_ordinary(path):
         with (
             _written(path),
             open(path, "wb", buffering=0) as device,

@@ -124,6 +124,10 @@ def finish_index(built: Path, path: str, *, engine: str, documents: int, options
     require_free(target)
     try:
         if target.is_dir() and any(target.iterdir()):  # an index of ours: swap, then drop the old one
+            if not documents:  # more likely a command before this one in a pipe that failed
+                raise DataError(
+                    "no passage was read: the index that is there stays; remove it first", path=path
+                )
             old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
             target.rename(old)
             try:

@@ -94,6 +94,12 @@ def test_stdin_gzip_and_a_byte_order_mark(monkeypatch: pytest.MonkeyPatch) -> No
     assert passages("-") == {"1": "a"}
 
 
+@pytest.mark.parametrize("data", [b"", b" \n\n", gzip.compress(b"")])
+def test_an_empty_stream_holds_no_document(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert passages("-") == {}
+
+
 def test_stdin_can_be_read_once() -> None:
     with pytest.raises(UsageError, match="stdin"):
         passages("-", "-")
