@@ -87,9 +87,14 @@ def settled(kind: str, given: Mapping[str, int], rows: int, dim: int) -> dict[st
     if "lists" in values:
         # faiss advises 39 training points a cluster and about 4 √N clusters
         values["lists"] = values["lists"] or max(1, min(int(4 * rows**0.5), rows // 39))
+        if values["lists"] > rows > 0:
+            raise UsageError(f"--ann-params lists={values['lists']}: there are {rows} vectors only")
         values["probes"] = min(values["probes"] or max(1, values["lists"] // 16), values["lists"])
     if "m" in values and not 2 <= values["m"] <= MOST_NEIGHBOURS:
         raise UsageError(f"--ann-params m={values['m']}: m goes from 2 to {MOST_NEIGHBOURS}")
+    low = next((name for name in ("ef_construction", "threads") if values.get(name) == 0), None)
+    if low is not None:
+        raise UsageError(f"--ann-params {low}=0: 1 or more is needed")
     if "bytes" in values:
         values["bytes"] = values["bytes"] or next(n for n in range(max(1, dim // 8), 0, -1) if dim % n == 0)
         if dim % values["bytes"]:

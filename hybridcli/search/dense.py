@@ -38,7 +38,7 @@ from hybridcli.search.index import (
 from hybridcli.search.milvus import ENGINE as MILVUS
 from hybridcli.search.milvus import require_kind, store_vectors
 from hybridcli.search.milvus_server import Place
-from hybridcli.search.models import ModelSpec, Vectors, absolute, load_encoder, unit_rows
+from hybridcli.search.models import ModelSpec, Vectors, absolute, load_encoder, rows_of, unit_rows
 from hybridcli.search.queries import PROBE_FILE, TopicEncoder, probe_of
 from hybridcli.search.ranking import Ranking, Scores, best, collect_run
 from hybridcli.search.settings import SearchOptions
@@ -168,9 +168,8 @@ def build_from_vectors(
     def write(file: Path) -> None:
         rows = np.lib.format.open_memmap(file, "w+", np.float32, (len(order), dim))
         for start in range(0, len(order), 1 << 14):
-            piece = np.asarray(vectors[order[start : start + (1 << 14)]], dtype=np.float32)
-            if not np.isfinite(piece).all():
-                raise DataError("some vectors hold NaN or infinity")
+            at = order[start : start + (1 << 14)]
+            piece = rows_of(vectors, at, [docnos[row] for row in at], np.float32)
             rows[start : start + len(piece)] = unit_rows(piece, dim)
         rows.flush()
 

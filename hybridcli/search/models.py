@@ -6,12 +6,12 @@ import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridcli.errors import MissingComponentError, UsageError
+from hybridcli.errors import DataError, MissingComponentError, UsageError
 from hybridcli.records import Ints
 
 Vectors = NDArray[np.float32]
@@ -123,6 +123,20 @@ def load_encoder(spec: ModelSpec, devices: Sequence[str] = ()) -> Encoder:
     if spec.dim is not None and spec.dim > encoder.dim:
         raise UsageError(f"--dim {spec.dim}: {spec.model} gives {encoder.dim} dimensions")
     return encoder
+
+
+def rows_of(vectors: NDArray[Any], rows: Sequence[int], ids: Sequence[str], dtype: Any) -> NDArray[Any]:
+    """Take the rows of ``ids``, in their order: float of ``dtype``, [len(ids), dimensions].
+
+    Raises DataError for a row that holds NaN or infinity, or would in ``dtype``.
+    """
+    with np.errstate(over="ignore"):  # a number that 32 bits do not hold becomes infinite, and is refused
+        taken = np.asarray(vectors[list(rows)], dtype=dtype)
+    odd = np.flatnonzero(~np.isfinite(taken).all(axis=1))
+    if len(odd):
+        problem = f"holds NaN, infinity or a number too large for {np.finfo(dtype).bits} bits"
+        raise DataError(f"the vector of {ids[odd[0]]} {problem}")
+    return taken
 
 
 def unit_rows(vectors: Vectors, dim: int | None) -> Vectors:

@@ -13,7 +13,7 @@ from hybridcli.errors import DataError, UsageError
 from hybridcli.records import Topics
 from hybridcli.search.encoding import encode_texts, loss_of
 from hybridcli.search.index import Index
-from hybridcli.search.models import Encoder, ModelSpec, Vectors, load_encoder, unit_rows
+from hybridcli.search.models import Encoder, ModelSpec, Vectors, load_encoder, rows_of, unit_rows
 from hybridcli.search.settings import SearchOptions
 
 PROBE_FILE = "probe.npy"
@@ -79,4 +79,5 @@ class TopicEncoder:
             raise DataError(
                 f"no vector for {len(missing)} of {len(topics.qids)} topics, the first is {missing[0]}"
             )
-        return unit_rows(np.asarray(vectors[[place[qid] for qid in topics.qids]], np.float32), self._dim)
+        rows = rows_of(vectors, [place[qid] for qid in topics.qids], topics.qids, np.float32)
+        return unit_rows(rows, self._dim)

@@ -81,6 +81,25 @@ def test_shards_and_saved_vectors(cli: Cli, files: Path) -> None:
     assert cli("index-dense", "windows.jsonl", "--embeddings", "whole/vectors.npy", "-o", "saved").code == 0
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf, 1e300])
+def test_a_vector_of_no_numbers_is_refused(cli: Cli, files: Path, odd: float) -> None:
+    rows = np.eye(3)
+    np.save("d.npy", rows)
+    saved = ("--embeddings", "d.npy", "-o", "saved")
+    assert cli("index-dense", "windows.jsonl", *saved).code == 0
+    rows[1, 2] = odd
+    np.save("q.npy", rows)
+    Path("O").write_text("kept")
+    found = cli("retrieve", "saved", "topics.tsv", "--embeddings", "q.npy", "-o", "O")
+    assert found.code == 1
+    assert "the vector of 1 holds NaN, infinity or a number too large for 32 bits" in found.err
+    assert Path("O").read_text() == "kept"
+    np.save("d.npy", rows)
+    built = cli("index-dense", "windows.jsonl", *saved)
+    assert built.code == 1
+    assert "the vector of b:0:0 holds NaN, infinity or a number too large for 32 bits" in built.err
+
+
 def test_stdin_and_an_ann_index(cli: Cli, files: Path) -> None:
     windows = (files / "windows.jsonl").read_bytes()
     built = cli("index-dense", "-", "-o", "i", "--model", "model", "--ann", "hnsw", stdin=windows)

@@ -116,6 +116,13 @@ def test_parameters() -> None:
     for m in (0, 1, 100_000):
         with pytest.raises(UsageError, match=f"m={m}: m goes from 2 to 512"):
             ann.settled("hnsw", {"m": m}, 1000, 16)
+    for name in ("ef_construction", "threads"):
+        with pytest.raises(UsageError, match=f"{name}=0: 1 or more is needed"):
+            ann.settled("hnsw", {name: 0}, 1000, 16)
+    for kind in ("ivf", "ivfpq"):
+        assert ann.settled(kind, {"lists": 300}, 300, 16)["lists"] == 300
+        with pytest.raises(UsageError, match="lists=301: there are 300 vectors only"):
+            ann.settled(kind, {"lists": 301}, 300, 16)
     with pytest.raises(UsageError, match="bytes=7 does not divide the 16 dimensions"):
         ann.settled("pq", {"bytes": 7}, 1000, 16)
     with pytest.raises(UsageError, match="--ann pq cannot be trained on 10 vectors; use --ann flat"):

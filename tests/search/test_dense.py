@@ -208,6 +208,6 @@ def test_saved_vectors_that_are_wrong(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match=r"vectors of shape \(1, 2\) for 2 docnos"):
         save([[1, 2]], ["a", "b"])
-    with pytest.raises(DataError, match="NaN or infinity"):
+    with pytest.raises(DataError, match="the vector of a holds NaN, infinity"):
         save([[1, float("nan")]], ["a"])
     assert not (tmp_path / "i").exists()

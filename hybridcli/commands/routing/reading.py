@@ -173,6 +173,8 @@ def read_inputs(
     if ids is not None and embeddings is None:
         raise UsageError("--ids belongs to --embeddings: whose vectors they are")
     if embeddings is not None:
+        from hybridcli.search.models import rows_of
+
         if ids is None and known is None:
             raise UsageError("--embeddings needs --ids or --topics, to know whose vectors they are")
         qids = read_ids(ids) if ids is not None else known.qids if known is not None else []
@@ -180,7 +182,7 @@ def read_inputs(
         if len(rows) != len(qids):
             raise DataError(f"holds {len(rows)} vectors for {len(qids)} qids", path=embeddings)
         at = _of_queries(qids, queries, f"{embeddings}: has no vector for")
-        vectors = np.asarray(rows[at], dtype=np.float64)
+        vectors = rows_of(rows, at, queries, np.float64)
     elif index is not None:
         if known is None:
             raise UsageError("--index needs --topics, to encode them")
