@@ -187,6 +187,17 @@ def linear_of(state: dict[str, Any]) -> Linear:
 
 
 def forest_of(state: dict[str, Any]) -> Forest:
-    """Read back what ``state_of`` wrote for a ``Forest``."""
+    """Read back what ``state_of`` wrote for a ``Forest``; raises ValueError for what is no forest."""
     whole = {name: np.array(state[name], dtype=np.int32) for name in ("roots", "feature", "left", "right")}
-    return Forest(threshold=np.array(state["threshold"]), value=np.array(state["value"]), **whole)
+    forest = Forest(threshold=np.array(state["threshold"]), value=np.array(state["value"]), **whole)
+    nodes = len(forest.feature)
+    sides = (forest.left, forest.right)
+    if any(len(part) != nodes for part in (*sides, forest.threshold, forest.value)) or not len(forest.roots):
+        raise ValueError("parts of a forest do not fit each other")
+    inside = np.flatnonzero(forest.feature >= 0)
+    # children stand after their parent, so no walk is endless
+    if any((side[inside] <= inside).any() or (side[inside] >= nodes).any() for side in sides):
+        raise ValueError("a forest's node has a child that is none")
+    if not ((forest.roots >= 0) & (forest.roots < nodes)).all():
+        raise ValueError("a forest's tree begins nowhere")
+    return forest

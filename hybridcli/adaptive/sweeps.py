@@ -35,7 +35,7 @@ class Setting:
 
 
 def settings_of(label: str, report: Report) -> list[Setting]:
-    """Take the settings out of a report, one a router."""
+    """Take the settings out of a report, one a router; KeyError, TypeError or ValueError: it is no such report."""
     measure = report["measures"][0]
     found = []
     for row in report["rows"]:

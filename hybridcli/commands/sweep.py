@@ -11,8 +11,9 @@ from typing import Annotated
 import typer
 
 from hybridcli import __version__, options
-from hybridcli.adaptive.sweeps import settings_of, weightings
-from hybridcli.formats.files import STDIN, require_one_stdin, stem_of, write_text
+from hybridcli.adaptive.sweeps import Report, Setting, settings_of, weightings
+from hybridcli.errors import DataError
+from hybridcli.formats.files import STDIN, name_of, require_one_stdin, stem_of, write_text
 from hybridcli.formats.reports import read_report
 from hybridcli.report.sweeps import sweep_document, sweep_tables
 from hybridcli.report.tables import json_text, render, require_format
@@ -36,13 +37,24 @@ def sweep(
     require_one_stdin(*reports)
     require_format(form)
     read = [read_report(path) for path in reports]
-    named = zip(_labels(reports), read, strict=True)
-    settings = [asdict(setting) for label, report in named for setting in settings_of(label, report)]
+    named = zip(reports, _labels(reports), read, strict=True)
+    settings = [
+        asdict(setting) for path, label, report in named for setting in _settings(path, label, report)
+    ]
     document = sweep_document(settings, weightings(read), read, __version__)
     if form == "json":
         write_text(output, json_text(document))
     else:
         write_text(output, render(form, *sweep_tables(document)))
+
+
+def _settings(path: str, label: str, report: Report) -> list[Setting]:
+    try:
+        return settings_of(label, report)
+    except (KeyError, TypeError, ValueError):
+        raise DataError(
+            "its rows or choices are not as route wrote them; run route again", path=name_of(path)
+        ) from None
 
 
 def _labels(paths: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 import typer
 
 from hybridcli import options
+from hybridcli.adaptive.features import WORD_LISTS
 from hybridcli.adaptive.inputs import choose_routers, first_scores
 from hybridcli.commands.common.runs import require_known_runs
 from hybridcli.commands.routing.reading import given_inputs, read_inputs
@@ -44,6 +45,9 @@ def weigh(
     if len(saved["tags"]) != len(runs):
         trained = ", ".join(saved["tags"])
         raise UsageError(f"{router} was trained on {len(saved['tags'])} runs ({trained}), found {len(runs)}")
+    missing = [name for name in WORD_LISTS if topics is not None and name not in saved["words"]]
+    if missing:
+        raise DataError(f"misses the words {', '.join(missing)}; save the router again", path=name_of(router))
     (chosen,) = choose_routers(
         [saved["router"]], given_inputs(topics, features, index, embeddings, categories)
     )
@@ -74,8 +78,14 @@ def weigh(
             path=name_of(router),
         )
     try:
-        weights = np.asarray(chosen.weights(saved["state"], inputs), dtype=np.float64)
-    except (KeyError, IndexError, TypeError, ValueError):
+        with np.errstate(all="ignore"):  # what is no weight is refused below
+            weights = np.asarray(chosen.weights(saved["state"], inputs), dtype=np.float64)
+        if (
+            weights.shape != (len(pool.queries), len(tags))
+            or not (np.isfinite(weights) & (weights >= 0)).all()
+        ):
+            raise ValueError("a state that gives no weights")
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         problem = f"its state is not that of the router {saved['router']}; save the router again"
         raise DataError(problem, path=name_of(router)) from None
     write_weights(output, tags, dict(zip(pool.queries, weights, strict=True)))

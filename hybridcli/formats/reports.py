@@ -9,7 +9,18 @@ from hybridcli.errors import DataError
 from hybridcli.formats.files import name_of, read_bytes
 
 SCHEMA = "hybridcli/route/1"
-FIELDS = ("runs", "grid", "forced", "n", "measures", "rows", "choices", "folds", "repeats", "seed")
+FIELDS: dict[str, type] = {
+    "runs": list,
+    "grid": str,
+    "forced": list,
+    "n": int,
+    "measures": list,
+    "rows": list,
+    "choices": dict,
+    "folds": int,
+    "repeats": int,
+    "seed": int,
+}
 
 
 def read_report(path: str) -> dict[str, Any]:
@@ -25,4 +36,8 @@ def read_report(path: str) -> dict[str, Any]:
     missing = [field for field in FIELDS if field not in document]
     if missing:
         raise DataError(f"misses {', '.join(missing)}; run route again", path=name_of(path))
+    wrong = [field for field, kind in FIELDS.items() if not isinstance(document[field], kind)]
+    wrong += [field for field in ("runs", "measures") if field not in wrong and not document[field]]
+    if wrong:
+        raise DataError(f"{wrong[0]} is not as route wrote it; run route again", path=name_of(path))
     return document

@@ -39,10 +39,17 @@ def read_router(path: str) -> dict[str, Any]:
         raise DataError(f"misses {', '.join(missing)}; save the router again", path=name_of(path))
     wrong = [field for field, kind in FIELDS.items() if not isinstance(document[field], kind)]
     lists = [field for field in ("tags", "features") if field not in wrong]
-    wrong += [field for field in lists if not all(isinstance(name, str) for name in document[field])]
+    wrong += [field for field in lists if not _are_words(document[field])]
+    wrong += (
+        ["words"] if "words" not in wrong and not all(map(_are_words, document["words"].values())) else []
+    )
     if wrong:
         raise DataError(f"{wrong[0]} is not of its type; save the router again", path=name_of(path))
     return document
+
+
+def _are_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
 def _refuse(name: str, path: str) -> None:

@@ -90,6 +90,33 @@ def test_a_forest_does_not_depend_on_the_number_of_threads() -> None:
     assert one.tobytes() == two.tobytes()
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("roots", []),
+        ("roots", [3]),
+        ("roots", [-1]),
+        ("left", [0, -1, -1]),  # a walk without an end
+        ("right", [3, -1, -1]),
+        ("right", [2, -1]),
+        ("threshold", [0.5]),
+        ("value", [[0.0], [0.25]]),
+    ],
+)
+def test_what_is_no_forest(part: str, value: object) -> None:
+    forest = {
+        "roots": [0],
+        "feature": [0, -1, -1],
+        "threshold": [0.5, 0.0, 0.0],
+        "left": [1, -1, -1],
+        "right": [2, -1, -1],
+        "value": [[0.0], [0.25], [0.75]],
+    }
+    assert forest_of(forest).predict(np.array([[0.0], [1.0]])).tolist() == [[0.25], [0.75]]
+    with pytest.raises(ValueError, match="forest"):
+        forest_of({**forest, part: value})
+
+
 def test_models_survive_json_to_the_bit() -> None:
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(40, 2)), rng.random((40, 1))

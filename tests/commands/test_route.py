@@ -256,6 +256,27 @@ def test_weigh_refuses_what_does_not_fit(cli: Cli, place: Path) -> None:
         result = cli("weigh", "router.json", *args)
         assert result.code == code
         assert message in result.err
+    saved = json.loads((place / "router.json").read_text())
+    forest = saved["state"]["forest"]
+    for change in (
+        {"words": {}},
+        {"state": {"forest": {**forest, "roots": []}, "n_runs": 2}},
+        {"state": {"forest": {**forest, "left": [0] * len(forest["left"])}, "n_runs": 2}},
+        {"state": {"forest": {**forest, "feature": [99] * len(forest["feature"])}, "n_runs": 2}},
+        {"state": {"forest": 5, "n_runs": 2}},
+        {"state": {"weights": [0.5, 0.25, 0.25]}},
+        {"state": {"weights": [-0.5, 1.5]}},
+        {"router": "tuned", "state": {"weights": [1e308 * 10, 0]}},
+        {"router": "heuristic", "state": {"low": [0], "high": [1, 2, 3]}},
+    ):
+        # a number that Python reads as infinity without calling it so
+        text = json.dumps({**saved, **change}).replace("Infinity", "1e999")
+        (place / "edited.json").write_text(text)
+        result = cli("weigh", "edited.json", "left.run", "right.run", "--topics", "topics", "-o", "W")
+        assert (result.code, result.out) == (1, ""), change
+        assert "edited.json: " in result.err
+        assert "save the router again" in result.err
+        assert not (place / "W").exists()
     (place / "other.json").write_text('{"schema": "x"}')
     result = cli("weigh", "other.json", "left.run", "right.run")
     assert result.code == 1
@@ -440,6 +461,16 @@ def test_complete_rankings_equal_full_runs(cli: Cli, place: Path) -> None:
             )
             assert whole.code == 0, whole.err
             assert whole.out == runs.out
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_a_vector_of_no_numbers_is_refused(cli: Cli, place: Path, odd: float) -> None:
+    vectors = np.load("vectors.npy")
+    vectors[1, 0] = odd
+    np.save("vectors.npy", vectors)
+    result = route(cli, "--topics", "topics", "--embeddings", "vectors.npy", "--router", "ridge")
+    assert (result.code, result.out) == (1, "")
+    assert "holds NaN, infinity or a number too large for 64 bits" in result.err
 
 
 @pytest.mark.slow

@@ -156,3 +156,22 @@ def test_a_report_of_something_else(cli: Cli, place: Path) -> None:
     assert "hybridcli: report.json: is not a report of route (schema hybridcli/route/1)" in result.err
     Path("report.json").write_text('{"schema": "hybridcli/route/1", "runs": []}')
     assert "report.json: misses grid, forced" in cli("sweep", "report.json").err
+    fields = {"runs": ["a", "b"], "grid": "step 0.1", "forced": [], "n": 1, "measures": ["RR"], "rows": []}
+    whole = {"schema": "hybridcli/route/1", **fields, "choices": {}, "folds": 2, "repeats": 1, "seed": 0}
+    row = {"router": "tuned", "measure": "RR", "value": 0.5, "deviation": None}
+    Path("report.json").write_text(json.dumps(whole))
+    assert cli("sweep", "report.json").code == 0
+    for change, message in (
+        ({"runs": 5}, "runs is not as route wrote it"),
+        ({"choices": []}, "choices is not as route wrote it"),
+        ({"measures": []}, "measures is not as route wrote it"),
+        ({"rows": [5]}, "its rows or choices are not as route wrote them"),
+        ({"rows": [row]}, "its rows or choices are not as route wrote them"),
+        ({"rows": [row], "choices": {"tuned": 5}}, "its rows or choices are not as route wrote them"),
+        ({"rows": [row], "choices": {"tuned": {"counts": [5], "ties": 0}}}, "its rows or choices are not"),
+        ({"runs": []}, "runs is not as route wrote it"),
+    ):
+        Path("report.json").write_text(json.dumps({**whole, **change}))
+        result = cli("sweep", "report.json")
+        assert (result.code, result.out) == (1, "")
+        assert f"hybridcli: report.json: {message}" in result.err

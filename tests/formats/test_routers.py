@@ -33,6 +33,8 @@ def test_a_router_and_back(tmp_path: Path) -> None:
         ({"tags": ["a", 5]}, "tags is not of its type"),
         ({"depth": "x"}, "depth is not of its type"),
         ({"words": []}, "words is not of its type"),
+        ({"words": {"tickers": "AB"}}, "words is not of its type"),
+        ({"words": {"tickers": [5]}}, "words is not of its type"),
         ({"state": {"weights": [float("nan"), 1]}}, "holds NaN; save the router again"),
         ({"state": {"weights": [float("inf"), 1]}}, "holds Infinity"),
         ({"schema": "other"}, "is not a router saved by this hybridcli"),
