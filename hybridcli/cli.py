@@ -118,6 +118,10 @@ def main(argv: list[str] | None = None) -> int:
         if code == 130:  # typer turns Ctrl-C into this code
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
+    except SystemExit as error:  # typer's answer to a reader of our help that has gone, or a signal's
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        return 0
     except ClosedPipe:
         # the reader of our output has gone (`| head`): end quietly, also when Python flushes stdout at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -179,6 +179,9 @@ def test_an_early_end_is_not_an_interrupt(cli: Cli, place: Path) -> None:
         ("hybridcli fuse a.run - <&-", 1, "hybridcli: <stdin>: is closed\n"),
         ("hybridcli fuse a.run none 2>&-", 1, ""),
         ("hybridcli fuse <(cat a.run) <(gzip -c b.run) -o O", 0, ""),
+        ("hybridcli --help | true; exit ${PIPESTATUS[0]}", 0, ""),
+        ("hybridcli fuse --help | true; exit ${PIPESTATUS[0]}", 0, ""),
+        ("hybridcli fuse a.run b.run | true; exit ${PIPESTATUS[0]}", 0, ""),
         ("hybridcli fuse a.run b.run -o >(head -c 1 >/dev/null)", 0, ""),
     ],
 )  # fmt: skip
