@@ -15,6 +15,7 @@ from hybridcli.console import say
 from hybridcli.errors import UsageError
 from hybridcli.formats.checks.registry import kind_rows
 from hybridcli.formats.files import STDIN, require_one_stdin, write_text
+from hybridcli.recipe import recording
 from hybridcli.report.findings import Findings, as_json, as_text
 
 FORMATS = ("table", "json")
@@ -76,18 +77,18 @@ def check(
         raise UsageError("--fix mends one FILE; say with -o where the clean one goes")
     if output is not None and not fix:
         raise UsageError("-o is for the clean file of --fix; the findings go to stdout")
-    named = [
-        check_file(path, name) for name, path in (("qrels", qrels), ("topics", topics)) if path is not None
-    ]
-    checked = [check_file(path, kind) for path in given]
-    findings = Findings(
-        hybridcli.__version__,
-        sheets=[one.sheet for one in [*checked, *named]] + [check_recipe(path) for path in recipe or []],
-        readers={one.sheet.path: one.readers for one in [*checked, *named] if one.readers},
-        pairs=list(check_pairs(checked, named)),
-    )
-    if fix and output is not None:
-        findings.fixed = fix_file(checked[0], output)
+    beside = (("qrels", qrels), ("topics", topics))
+    with recording():  # no clean file takes the place of one that is checked
+        named = [check_file(path, name) for name, path in beside if path is not None]
+        checked = [check_file(path, kind) for path in given]
+        findings = Findings(
+            hybridcli.__version__,
+            sheets=[one.sheet for one in [*checked, *named]] + [check_recipe(path) for path in recipe or []],
+            readers={one.sheet.path: one.readers for one in [*checked, *named] if one.readers},
+            pairs=list(check_pairs(checked, named)),
+        )
+        if fix and output is not None:
+            findings.fixed = fix_file(checked[0], output)
     text = (
         json.dumps(as_json(findings), indent=1, ensure_ascii=False) + "\n"
         if form == "json"

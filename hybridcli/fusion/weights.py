@@ -12,6 +12,7 @@ from hybridcli.errors import UsageError
 from hybridcli.records import Floats, Ints
 
 MOST_POINTS = 5_000_000
+SMALLEST = 1e-30
 
 
 def parse_weights(text: str, n_runs: int) -> Floats | None:
@@ -32,6 +33,9 @@ def check_weights(weights: Floats, n_runs: int) -> None:
         raise UsageError("weights must be numbers of at least 0")
     if not (weights > 0).any(axis=0).all():
         raise UsageError("at least one weight must be above 0")
+    if (weights.max(axis=0) < SMALLEST).any():
+        problem = f"the largest weight must be at least {SMALLEST:g}, or all scores are 0 as 32-bit floats"
+        raise UsageError(f"{problem}; multiply all weights by one number")
 
 
 def steps_of(step: str | float) -> int:

@@ -75,6 +75,19 @@ def test_fix_writes_a_run_that_every_reader_takes(cli: Cli, place: Path) -> None
     assert Path("again.run").read_text() == CLEAN
 
 
+@pytest.mark.parametrize("args", ["a.run -o a.run", "a.run -o link", "a.run --qrels q -o q"])
+def test_fix_leaves_what_it_checks_as_it_is(cli: Cli, place: Path, args: str) -> None:
+    write("a.run", DIRTY)
+    before = Path("a.run").read_bytes()
+    Path("link").symlink_to("a.run")
+    Path("q").write_text("q1 0 d1 1\n")
+    result = cli("check", *args.split(), "--fix")
+    assert (result.code, result.out) == (2, "")
+    assert "is an input of this command; give the output another name" in result.err
+    assert Path("a.run").read_bytes() == before
+    assert Path("q").read_text() == "q1 0 d1 1\n"
+
+
 def test_fix_to_stdout_keeps_the_findings_apart(cli: Cli, place: Path) -> None:
     result = cli("check", "-", "--fix", "-o", "-", stdin=DIRTY.encode())
     assert result.out == CLEAN

@@ -286,6 +286,7 @@ def test_what_has_no_effect_is_noted(cli: Cli, files: Callable[..., list[str]]) 
         (["--weights", "0.5"], "2 runs need 2 weights, found 1"),
         (["--weights", "0.5,-1"], "at least 0"),
         (["--weights", "0,0"], "above 0"),
+        (["--weights", "0,1e-31"], "the largest weight must be at least 1e-30, or all scores are 0"),
         (["--weights", "a,b"], "--weights a,b: is neither 2 numbers, such as 0.5,0.5, nor a file"),
         (["--weights", "0.3,O.7"], "--weights 0.3,O.7: is neither 2 numbers"),
         (["--weights", "1,nan"], "at least 0"),
