@@ -142,6 +142,9 @@ def main(argv: list[str] | None = None) -> int:
     except OverflowError as error:  # an option beyond 64 bits
         print(f"hybridcli: a number given is too large ({error})", file=sys.stderr)
         return 2
+    except RecursionError:
+        print("hybridcli: an input is nested too deeply to be read", file=sys.stderr)
+        return 1
     except MemoryError:
         print("hybridcli: out of memory; give it less at once, or more memory", file=sys.stderr)
         return 1
@@ -157,6 +160,8 @@ def run() -> None:
     if sys.stderr is None:  # closed by the caller: without this, what is said would be printed among the data
         sys.stderr = open(os.devnull, "w")
     signal.signal(signal.SIGTERM, _terminated)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup has it ignored
+        signal.signal(signal.SIGHUP, _terminated)
     code = main()
     try:
         if sys.stdout is not None:

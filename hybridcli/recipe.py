@@ -11,6 +11,7 @@ import functools
 import hashlib
 import inspect
 import json
+import os
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -163,6 +164,8 @@ def stale(path: str) -> list[str]:
             for kind in ("input", "output")
             for entry in recipe[f"{kind}s"]
         ]
+        for _, file, _ in entries:
+            os.fsencode(file)  # ValueError: no file can be called so
     except (ValueError, KeyError, TypeError):
         raise DataError(f"is not a recipe ({SCHEMA})", path=path) from None
     problems = []
@@ -170,7 +173,10 @@ def stale(path: str) -> list[str]:
         if checksum is None:
             continue
         if not file.exists():
-            problems.append(f"{kind} {file} is gone")
+            where = "" if file.is_absolute() else " (looked for from the current folder)"
+            problems.append(f"{kind} {file} is gone{where}")
+        elif not is_ordinary(str(file)):
+            problems.append(f"{kind} {file} is a device or a pipe now")
         elif sha256(file) != checksum:
             problems.append(f"{kind} {file} has changed since (stale)")
     return problems

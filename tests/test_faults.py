@@ -182,6 +182,14 @@ def test_an_early_end_is_not_an_interrupt(cli: Cli, place: Path) -> None:
         ("hybridcli --help | true; exit ${PIPESTATUS[0]}", 0, ""),
         ("hybridcli fuse --help | true; exit ${PIPESTATUS[0]}", 0, ""),
         ("hybridcli fuse a.run b.run | true; exit ${PIPESTATUS[0]}", 0, ""),
+        ("cat b.run | hybridcli fuse - /dev/stdin", 2, "hybridcli: /dev/stdin: is a pipe that is given twice"),
+        ("cat b.run | hybridcli fuse /dev/stdin - ", 2, "hybridcli: -: is a pipe that is given twice"),
+        ("cat b.run | hybridcli fuse /dev/stdin /dev/stdin", 2, "hybridcli: /dev/stdin: is a pipe that is"),
+        ("mkfifo p; cat a.run >p & hybridcli fuse p p", 2, "hybridcli: p: is a pipe that is given twice"),
+        ("cat a.run | hybridcli check /dev/stdin /dev/stdin", 2, "hybridcli: /dev/stdin: is a pipe that is"),
+        ("cat b.run | hybridcli fuse a.run /dev/stdin", 0, ""),
+        ("hybridcli fuse /dev/stdin b.run <a.run", 0, ""),
+        ("hybridcli check <(cat a.run) <(cat b.run)", 0, ""),
         ("hybridcli fuse a.run b.run -o >(head -c 1 >/dev/null)", 0, ""),
     ],
 )  # fmt: skip
@@ -193,12 +201,26 @@ def test_streams_that_are_full_closed_or_pipes(place: Path, line: str, code: int
     assert b"Exception ignored" not in result.stderr
 
 
+def test_a_name_of_any_bytes_is_shown(place: Path) -> None:
+    Path(os.fsdecode(b"n\xff.run")).write_text("q1 Q0 d1 1 2 a\n")
+    for form in ("table", "json"):
+        result = shell(place, f"hybridcli check n*.run --format {form}")
+        assert result.returncode == 0, result.stderr
+        assert b"n\\udcff.run" in result.stdout.replace(b"\\\\", b"\\")
+
+
+def test_what_is_nested_too_deeply_is_an_error_in_a_line(cli: Cli, place: Path) -> None:
+    (place / "deep.json").write_text("[" * 100_000)
+    result = cli("check", "--recipe", "deep.json")
+    assert (result.code, result.err) == (1, "hybridcli: an input is nested too deeply to be read\n")
+
+
 def test_notes_do_not_mix_with_data_when_stderr_is_closed(place: Path) -> None:
     result = shell(place, "hybridcli window d.jsonl 2>&-")
     assert (result.returncode, len(result.stdout.splitlines())) == (0, 1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_stopped_work_leaves_nothing(place: Path, number: int) -> None:
     before = content(place)
     process = subprocess.Popen(
@@ -214,7 +236,7 @@ def test_stopped_work_leaves_nothing(place: Path, number: int) -> None:
         time.sleep(0.02)
     os.kill(process.pid, number)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == (130 if number == signal.SIGINT else 143)
+    assert process.returncode == 128 + number
     assert b"Traceback" not in err
     assert sorted(path.name for path in place.iterdir()) == sorted(before)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -80,7 +81,7 @@ def test_changed_and_lost_files_are_found(cli: Cli, place: Path) -> None:
         stream.write("q3 Q0 d 1 1 a\n")
     found = [
         "input a.run has changed since (stale)",
-        "input b.run is gone",
+        "input b.run is gone (looked for from the current folder)",
         "output f.run has changed since (stale)",
     ]
     assert stale("f.run.recipe.json") == found
@@ -195,6 +196,7 @@ def test_the_hash_of_a_folder_depends_on_names_and_bytes(tmp_path: Path) -> None
         '{"schema": "hybridcli/recipe/1", "inputs": [{"path": 5, "sha256": null}], "outputs": []}',
         '{"schema": "hybridcli/recipe/1", "inputs": ["a.run"], "outputs": []}',
         '{"schema": "hybridcli/recipe/1", "inputs": 5, "outputs": []}',
+        '{"schema": "hybridcli/recipe/1", "inputs": [{"path": "\\ud800", "sha256": "x"}], "outputs": []}',
     ],
 )
 def test_what_is_no_recipe(cli: Cli, place: Path, text: str) -> None:
@@ -204,6 +206,13 @@ def test_what_is_no_recipe(cli: Cli, place: Path, text: str) -> None:
     result = cli("check", "--recipe", "x.json")
     assert result.code == 1
     assert "x.json: is " in result.out
+
+
+def test_a_file_that_is_a_pipe_now(cli: Cli, place: Path) -> None:
+    cli("fuse", "a.run", "b.run", "-o", "f.run", "--recipe")
+    Path("a.run").unlink()
+    os.mkfifo("a.run")
+    assert stale("f.run.recipe.json") == ["input a.run is a device or a pipe now"]
 
 
 def test_a_missing_recipe(cli: Cli, place: Path) -> None:

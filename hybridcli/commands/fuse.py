@@ -10,8 +10,9 @@ import typer
 from hybridcli import options
 from hybridcli.commands.common.listing import listing
 from hybridcli.commands.fusing.job import FusionJob
+from hybridcli.console import note
 from hybridcli.errors import UsageError
-from hybridcli.formats.files import require_one_stdin
+from hybridcli.formats.files import make_folder, require_one_stdin
 from hybridcli.formats.qrels import read_qrels
 from hybridcli.formats.runs import rewrite_runs
 from hybridcli.fusion.fuse import Plan, every_plan
@@ -57,11 +58,16 @@ def fuse(
     parameters: dict[str, Any] = {"rrf_k": rrf_k, "rbc_p": rbc_p, "missing": missing}
     plans, outputs, ranx = {}, [output], None
     if everything:
+        if method != "rrf" or norm is not None:
+            raise UsageError("--all takes every method and normalisation: leave out --method and --norm")
         plans = every_plan(**parameters)
         outputs = [str(_folder(output) / f"{name}.run") for name in plans]
     elif method.startswith("ranx:"):
         judged = None if train_qrels is None else read_qrels(train_qrels).to_dict()
         ranx = RanxMethod(method.removeprefix("ranx:"), norm, judged)
+        for name, value in parameters.items():
+            if value != getattr(Plan(), name):
+                note(f"{method} is computed by ranx: {name}={value} has no effect")
     else:
         plans = {method: Plan(method, norm, **parameters)}
     if train_qrels is not None and ranx is None:
@@ -85,11 +91,7 @@ def _folder(output: str) -> Path:
     """Make the folder that --all writes to."""
     if output == "-":
         raise UsageError("--all writes many files: give a folder with -o")
-    folder = Path(output)
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"--all writes many files: {output} is no folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return make_folder(output)
 
 
 _methods = [(name, f"{reads}: {formula}") for name, reads, _, formula, _ in method_rows()]

@@ -14,6 +14,7 @@ from hybridcli.adaptive.pairs import reorder
 from hybridcli.adaptive.rerankers import VOTES, Settings, choose_reranker, reranker_rows
 from hybridcli.adaptive.reranking import described, score_held_out
 from hybridcli.commands.common.listing import listing
+from hybridcli.commands.common.runs import require_tag
 from hybridcli.commands.reranking.evaluating import Judge, bounded_measures, sensitivity
 from hybridcli.commands.reranking.job import data_notes, draw_folds, reached, score_all, training_lists
 from hybridcli.commands.reranking.reading import dense_source, grades_of, text_source, topics_of
@@ -136,8 +137,8 @@ def rerank(
         raise UsageError("--train-topics takes a model that learns, and no --sweep")
     if work is not None and (train_topics is not None or not entry.learns):
         raise UsageError("--work keeps finished folds, and there are none here")
-    if tag is not None and len(tag.split()) != 1:
-        raise UsageError(f"--tag {tag!r} must be one word")
+    if tag is not None:
+        require_tag(tag)
     judged, whole = read_qrels(qrels), read_run(run, lenient=lenient)
     others = [read_run(path, lenient=lenient) for path in against or []]
     given = read_topics(topics)

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from hybridcli.commands.common.runs import require_tag
 from hybridcli.console import first_of, warn
 from hybridcli.errors import UsageError
 from hybridcli.formats.files import note_input
@@ -72,8 +73,8 @@ def retrieve(
 
     Example: hybridcli retrieve bm25.index topics.tsv -o bm25.run --depth 1000
     """
-    if tag is not None and len(tag.split()) != 1:
-        raise UsageError(f"--tag {tag!r} must be one word")
+    if tag is not None:
+        require_tag(tag)
     if ids is not None and embeddings is None:
         raise UsageError("--ids belongs to --embeddings")
     queries = read_topics(topics)

@@ -8,6 +8,7 @@ import gzip
 import io
 import os
 import secrets
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ STDIN = "-"
 class Ledger:
     """What a command opened: names of inputs and outputs in order; ``heads``: bytes to put before an output.
 
+    ``pipes``: device and inode of each input that is a pipe, whatever it is called (``-``, ``/dev/stdin``).
     ``staged``: finished outputs, written beside their places. They appear together, when the command ends well.
     """
 
@@ -34,6 +36,7 @@ class Ledger:
     outputs: dict[str, None] = field(default_factory=dict)
     heads: dict[str, Callable[[], bytes]] = field(default_factory=dict)
     staged: list[tuple[Path, Path]] = field(default_factory=list)
+    pipes: set[tuple[int, int]] = field(default_factory=set)
 
     def refuse_clash(self) -> None:
         """Refuse an output that is an input, or lies in a folder that is one: what is read would be overwritten."""
@@ -74,6 +77,11 @@ def note_input(path: str) -> None:
     if ledger is not None:
         if path == STDIN and path in ledger.inputs:
             raise UsageError("'-' (stdin) is given twice; it can be read once only")
+        pipe = _pipe(path)
+        if pipe is not None and pipe in ledger.pipes:
+            raise UsageError(f"{path}: is a pipe that is given twice; it can be read once only")
+        if pipe is not None:
+            ledger.pipes.add(pipe)
         ledger.inputs[path] = None
         ledger.refuse_clash()
 
@@ -87,6 +95,15 @@ def note_output(path: str) -> None:
             raise UsageError(f"{path}: is given for two outputs; name another file for one")
         ledger.outputs[path] = None
         ledger.refuse_clash()
+
+
+def _pipe(path: str) -> tuple[int, int] | None:
+    """What tells a pipe from others; None for what is no pipe."""
+    try:
+        found = os.fstat(sys.stdin.fileno()) if path == STDIN else Path(path).stat()
+    except (OSError, AttributeError, ValueError):  # a missing file, a closed stdin: its reader says so
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISFIFO(found.st_mode) else None
 
 
 def is_ordinary(path: str) -> bool:
@@ -370,4 +387,4 @@ def make_folder(path: str) -> Path:
 def write_text(path: str, text: str) -> None:
     """Write a whole UTF-8 text."""
     with open_output(path) as stream:
-        stream.write(text.encode("utf-8"))
+        stream.write(text.encode("utf-8", "backslashreplace"))  # a file's name can be any bytes

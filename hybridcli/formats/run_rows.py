@@ -164,6 +164,8 @@ def _what_is_wrong(columns: list[bytes]) -> str | None:
         return f"score {shown} is not a number{comma}"
     if not math.isfinite(float(text)):
         return f"score {shown} is too large for a 64-bit float"
+    if columns[0].startswith(b"#"):
+        return "the qid begins with #: at the start of a line it would be a comment"
     if any(CONTROL.search(column) for column in columns):
         return "a control character stands inside a column"
     return None

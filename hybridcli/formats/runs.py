@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hybridcli import native
 from hybridcli.console import note, warn
+from hybridcli.errors import DataError
 from hybridcli.formats.files import may_be_rewritten, name_of, open_output
 from hybridcli.formats.run_batches import RunBatches, RunSource, Scattered, map_ordered
 from hybridcli.formats.run_rows import Findings
@@ -59,6 +60,9 @@ def format_run(run: Run, *, double: bool = False) -> bytes:
 
     ``double``: scores stay 64-bit floats.
     """
+    comment = next((qid for qid in run.queries if qid.startswith("#")), None)
+    if comment is not None:
+        raise DataError(f"query {comment} begins with #, so its lines would be comments in a run; rename it")
     scores = run.scores if double else run.scores.astype(np.float32)
     heads, tail = [f"{qid} Q0" for qid in run.queries], f" {run.tag}\n"
     if native.loops is None or not np.isfinite(scores).all():

@@ -10,7 +10,7 @@ import numpy as np
 from hybridcli.errors import UsageError
 from hybridcli.fusion.methods import METHODS, Inputs, Method, find_method, sum_runs
 from hybridcli.fusion.normalization import NORMALIZATIONS, find_normalization
-from hybridcli.fusion.order import Floats32, keep_order, order_pool, round_scores
+from hybridcli.fusion.order import Floats32, keep_order, order_pool, require_finite, round_scores
 from hybridcli.fusion.pool import Pool
 from hybridcli.fusion.weights import check_weights
 from hybridcli.records import Floats, Run, offsets_of, segment_of
@@ -95,10 +95,12 @@ def fused_scores(pool: Pool, plan: Plan, weights: Floats | None = None) -> Float
     ``weights``: float64[R], or float64[R, Q] for weights a query; linear methods only. None: a linear method
     adds up its runs with weight 1 (rrf) or 1/R (weighted).
     """
-    parts = plan.entry.scores(plan.inputs(pool))
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+        parts = plan.entry.scores(plan.inputs(pool))
     if not plan.entry.linear:
         if weights is not None:
             raise UsageError(f"method {plan.method} takes no weights; rrf and weighted do")
+        require_finite(parts, candidates=True)
         return round_scores(parts)
     if weights is None:
         weights = np.full(len(parts), 1.0 if plan.method == "rrf" else 1.0 / len(parts))
@@ -114,17 +116,25 @@ def combine(pool: Pool, parts: Floats, weights: Floats) -> Floats32:
     """
     check_weights(weights, len(parts))
     if weights.ndim == 1 and (weights > 0).all() and len(parts) > 1:
-        return round_scores(sum_runs(weights[:, None] * parts))
+        return round_scores(_weighted_sum(weights[:, None], parts))
     by_query = np.broadcast_to(weights.reshape(len(parts), -1), (len(parts), len(pool.queries)))
     query = segment_of(pool.offsets)
-    scores = sum_runs(by_query[:, query] * parts)
+    scores = _weighted_sum(by_query[:, query], parts)
     active = by_query > 0
     scores[~(pool.retrieved & active[:, query]).any(axis=0)] = np.nan
     rounded = round_scores(scores)
     lone = active.sum(axis=0) == 1
     for i in range(len(parts)):
         _keep_run(pool, i, rounded, (lone & active[i])[query])
+    require_finite(rounded)  # keeping a run's order may have gone below the lowest 32-bit float
     return rounded
+
+
+def _weighted_sum(weights: Floats, parts: Floats) -> Floats:
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = sum_runs(weights * parts)
+    require_finite(scores, candidates=True)
+    return scores
 
 
 def _keep_run(pool: Pool, i: int, scores: Floats32, chosen: np.ndarray) -> None:

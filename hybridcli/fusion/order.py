@@ -16,9 +16,15 @@ def round_scores(scores: Floats) -> Floats32:
     """Round to the 32-bit floats that are ordered, printed and read back; NaN marks rows that are no candidates."""
     with np.errstate(over="ignore"):
         rounded = scores.astype(np.float32)
-    if np.isinf(rounded).any():
-        raise UsageError("a fused score is too large for a 32-bit float; choose a normalisation with --norm")
+    require_finite(rounded)
     return rounded + np.float32(0)  # −0 and 0 are one score
+
+
+def require_finite(scores: Floats | Floats32, *, candidates: bool = False) -> None:
+    """Refuse infinite scores, and NaN where all rows are ``candidates``: UsageError."""
+    if not np.isfinite(scores).all() if candidates else np.isinf(scores).any():
+        problem = "a fused score is too large for a 32-bit float"
+        raise UsageError(f"{problem}; choose a normalisation with --norm, or smaller weights")
 
 
 def order_pool(offsets: Ints, scores: Floats32, k: int | None = None) -> tuple[Ints, Ints]:

@@ -86,6 +86,8 @@ class RanxMethod:
             )
         if len(pool.lengths) < 2:
             raise UsageError("ranx fuses two runs or more")
+        if not len(pool.docs):
+            return np.zeros(0)
         lists = lists_of(pool)
         settings: dict[str, Any] = {"norm": NORMS[self.norm or "min-max"], "method": self.name}
         with warnings.catch_warnings():

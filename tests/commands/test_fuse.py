@@ -293,7 +293,13 @@ def test_what_has_no_effect_is_noted(cli: Cli, files: Callable[..., list[str]]) 
         (["--method", "combsum", "--weights", "1,1"], "takes no weights"),
         (["--depth", "0"], "--depth must be at least 1"),
         (["-k", "0"], "-k must be at least 1"),
-        (["--tag", "two words"], "a tag is one word"),
+        (["--tag", "two words"], "--tag 'two words' must be one word"),
+        (["--tag", "a\x01b"], "--tag 'a\\x01b' must be one word, without control characters"),
+        (["--tag", "a\udcff"], "must be one word, without control characters"),
+        (["--all", "--method", "combsum"], "--all takes every method and normalisation"),
+        (["--all", "--norm", "zmuv"], "--all takes every method and normalisation"),
+        (["--weights", "1_0,1"], "--weights 1_0,1: is neither 2 numbers"),
+        (["--weights", "1e300,1e300"], "choose a normalisation with --norm, or smaller weights"),
         (["--all"], "give a folder"),
         (["--train-qrels", "q"], "supervised methods of ranx"),
         (["--method", "ranx:nope"], "no ranx method 'nope'"),
@@ -416,3 +422,36 @@ def test_real_runs(cli: Cli, tmp_path: Path) -> None:
     cacm = shared("data", "cacm-run", "cacm-bm25.txt")
     assert cli("fuse", cacm, cacm, "-o", fused).code == 0
     assert read_run(str(fused)).queries == read_run(str(cacm)).queries
+
+
+def test_a_qid_that_would_become_a_comment_is_refused(cli: Cli, tmp_path: Path) -> None:
+    run = tmp_path / "hash.run"
+    run.write_text("q1 Q0 d1 1 3 A\n #q1 Q0 d1 1 3 A\n")
+    result = cli("fuse", run)
+    assert (result.code, result.out) == (1, "")
+    assert f"{run}:2: the qid begins with #: at the start of a line it would be a comment" in result.err
+    assert cli("check", run).code == 1
+    assert cli("fuse", run, "--lenient").out.startswith("q1 Q0 d1 1 ")
+
+
+@pytest.mark.parametrize("method", ["weighted", "combsum", "combmnz", "combanz", "combmax"])
+def test_a_sum_that_overflows_is_refused(cli: Cli, tmp_path: Path, method: str) -> None:
+    """inf - inf is NaN, which marks rows that are no candidates: none may vanish so."""
+    paths = []
+    for name, score in (("a", 1e308), ("b", 1e308), ("c", -1e308), ("d", -1e308)):
+        paths.append(tmp_path / name)
+        paths[-1].write_text(f"q1 Q0 d1 1 {score} {name}\nq1 Q0 d2 2 0 {name}\n")
+    weights = ("--weights", "1e308,1e308,1e308,1e308") if method == "weighted" else ()
+    result = cli("fuse", *paths, "--method", method, "--norm", "none", *weights)
+    assert (result.code, result.out) == (2, "")
+    assert "a fused score is too large for a 32-bit float" in result.err
+    assert "RuntimeWarning" not in result.err
+
+
+def test_an_order_that_no_scores_can_keep_is_refused(cli: Cli, tmp_path: Path) -> None:
+    lowest = ("-3.4028234663852886e38", "-3.40282346638528870e38", "-3.4028234663852889e38")
+    run = tmp_path / "m.run"
+    run.write_text("".join(f"q1 Q0 d{at} {at} {score} A\n" for at, score in enumerate(lowest, 1)))
+    result = cli("fuse", run, "--method", "weighted", "--norm", "none")
+    assert (result.code, result.out) == (2, "")
+    assert "a fused score is too large for a 32-bit float" in result.err

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hybridcli.commands.checking.reading import Checked
 from hybridcli.errors import UsageError
 from hybridcli.formats.checks.qrels import CleanQrels
-from hybridcli.formats.files import name_of
+from hybridcli.formats.files import STDIN
 from hybridcli.formats.qrels import write_qrels
 from hybridcli.formats.runs import write_run
 from hybridcli.formats.topics import write_topics
@@ -19,15 +19,16 @@ def fix_file(checked: Checked, output: str) -> list[str]:
     sheet, content = checked.sheet, checked.content
     if sheet.kind not in (*FIXABLE, "unknown"):
         raise UsageError(f"--fix writes {', '.join(FIXABLE)}; {sheet.path} is {sheet.kind}")
+    shown = "<stdout>" if output == STDIN else output
     if content is None:
-        return [f"{name_of(output)} not written: nothing in {sheet.path} can be read"]
+        return [f"{shown} not written: nothing in {sheet.path} can be read"]
     if isinstance(content, Run):
         write_run(content, output, double=True)
     elif isinstance(content, CleanQrels):
         write_qrels(output, content.rows)
     elif isinstance(content, Topics):
         write_topics(content, output)
-    return [f"{name_of(output)} written: " + "; ".join(_done(checked))]
+    return [f"{shown} written: " + "; ".join(_done(checked))]
 
 
 def _done(checked: Checked) -> list[str]:

@@ -71,7 +71,7 @@ def _unknown(data: bytes) -> str:
 def check_recipe(path: str) -> Sheet:
     """Check the files that a recipe names."""
     if path == STDIN:
-        raise UsageError("a recipe names files beside it: give its file, not stdin")
+        raise UsageError("a recipe is read from its file, not from stdin")
     sheet = Sheet(path, "recipe")
     try:
         for text in stale(path):

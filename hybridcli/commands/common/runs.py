@@ -15,6 +15,12 @@ def require_known_runs(option: str, named: Sequence[str], runs: Sequence[str]) -
         raise UsageError(f"{option} {strangers[0]}: not among the runs")
 
 
+def require_tag(tag: str) -> None:
+    """Refuse a tag that would break the lines of a run."""
+    if len(tag.split()) != 1 or tag.split()[0] != tag or not tag.isprintable():
+        raise UsageError(f"--tag {tag!r} must be one word, without control characters")
+
+
 def warn_of_foreign_run(label: str, common_queries: int, found: int, relevant: int) -> None:
     """Warn of a run that shares no qid with the qrels, or holds none of their documents: wrong files, most likely.
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hybridcli.commands.common.runs import require_known_runs
+from hybridcli.commands.common.runs import require_known_runs, require_tag
 from hybridcli.console import note, warn
 from hybridcli.errors import DataError, UsageError
 from hybridcli.formats.files import STDIN, name_of
@@ -44,8 +44,7 @@ class FusionJob:
         for name, value in (("--depth", depth), ("-k", k)):
             if value is not None and value < 1:
                 raise UsageError(f"{name} must be at least 1, found {value}")
-        if not tag or len(tag.split()) != 1:
-            raise UsageError(f"a tag is one word, found {tag!r}")
+        require_tag(tag)
         self.paths, self.plans, self.depth, self.k, self.tag = paths, plans, depth, k, tag
         self.ranx = ranx
         self.weights: Floats | QueryWeights | None = None

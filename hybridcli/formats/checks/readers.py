@@ -126,6 +126,8 @@ def _python_run(sheet: Sheet, *, blank: bool) -> Iterator[str]:
     odd = ("too-few-columns", "too-many-columns", "score", "comment", *(["blank"] if blank else []))
     yield from _stops(sheet, "ValueError", *odd)
     yield from _stops(sheet, "UnicodeDecodeError", "encoding")
+    if sheet.facts.get("blank_ids"):
+        yield "stops (ValueError): an id or the tag holds a Unicode blank, which parts a line in Python"
     if sheet.has("not-finite"):
         yield "takes nan and inf for scores; where a nan ranks is chance"
 

@@ -74,6 +74,8 @@ def check_run(source: Source) -> Checked:
             "tag": tags[0],
             "scores": {"min": float(run.scores.min()), "max": float(run.scores.max())},
             "ties": ties,
+            "blank_ids": bool(run.docnos.series.str.contains(r"\s").any())
+            or any(len(word.split()) > 1 for word in [*run.queries, *tags]),
             "hash_ids": bool(run.docnos.series.str.contains("#", literal=True).any())
             or any("#" in qid for qid in run.queries),
         }

@@ -24,6 +24,9 @@ RUNS = {
     "seven columns": "q1 Q0 my doc 1 2.0 r\n",
     "text score": "q1 Q0 d1 1 high r\n",
     "duplicate": PLAIN + "q1 Q0 d1 3 0.5 r\n",
+    "no-break space": "q1 Q0 d\u00a0x 1 2.0 r\n",
+    "blank in a qid": "q\u30001 Q0 d 1 2.0 r\n",
+    "blank in a tag": "q1 Q0 d 1 2.0 r\u2028s\n",
     "nan": "q1 Q0 d1 1 nan r\n" + PLAIN.replace("q1", "q2"),
 }
 QRELS = {
