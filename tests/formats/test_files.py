@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hybridcli.errors import ClosedPipe, DataError, UsageError
+from hybridcli.formats import files
 from hybridcli.formats.files import open_output, read_bytes, read_lines, require_one_stdin, write_text
 
 TEXT = "q1\tweiß\nq2\tx\n".encode()
@@ -117,3 +118,26 @@ def test_closed_pipe_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
         write_text("-", "x" * 10)
     monkeypatch.undo()
     stdout.detach().detach()
+
+
+def test_writing_to_the_disk_begins_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[tuple[int, int]] = []
+    real = files._begin_write_back
+
+    def begin(file: int, start: int, size: int) -> int:
+        begun.append((start, size))
+        return real(file, start, size)
+
+    monkeypatch.setattr(files, "WRITE_BACK", 100_000)
+    monkeypatch.setattr(files, "_begin_write_back", begin)
+    data = bytes(range(256)) * 4096
+    for path in (str(tmp_path / "x"), "/dev/null"):
+        with files.open_output(path) as stream:
+            for start in range(0, len(data), 70_000):
+                stream.write(data[start : start + 70_000])
+    assert (tmp_path / "x").read_bytes() == data
+    to_file = begun[: len(begun) // 2]
+    assert [start for start, _ in to_file] == [
+        sum(size for _, size in to_file[:i]) for i in range(len(to_file))
+    ]
+    assert len(to_file) > 5
