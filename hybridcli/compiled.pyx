@@ -2,9 +2,14 @@
 # distutils: language = c++
 """The loops that are worth a compiler. What calls them says what they give, and has a slower way without them."""
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.ref cimport Py_DECREF, PyObject
 from libc.stdlib cimport abs, atoi
 from libc.string cimport memcmp, memcpy, memset
+
+cdef extern from "Python.h":
+    int shrink "_PyBytes_Resize"(PyObject** made, Py_ssize_t size) except -1
+    PyObject* new_bytes "PyBytes_FromStringAndSize"(const char* text, Py_ssize_t size) except NULL
 
 cdef extern from "<charconv>" namespace "std" nogil:
     cdef enum errc "std::errc":
@@ -31,6 +36,8 @@ cdef enum:
     BLANK = 32
     LINE_END = 10
     HASH = 35
+    KNOWN = 1024  # numbers whose digits are kept: ranks give few different scores
+    WIDEST = 32  # bytes of a number
     DIGIT = 11  # bits that a pass of the sort looks at: so many counters stay in the nearest cache
 
 
@@ -185,6 +192,26 @@ cdef inline char* put_number(char* at, double value, bint single) noexcept nogil
     return to_chars(at + 2, at + 22, <long long>abs(point)).ptr
 
 
+cdef struct Known:
+    double[KNOWN] values
+    char[KNOWN][WIDEST] texts
+    unsigned char[KNOWN] sizes
+
+
+cdef inline char* put_known(char* at, double value, bint single, Known* known) noexcept nogil:
+    """``put_number``; WIDEST bytes must be free."""
+    cdef uint64 bits
+    cdef Py_ssize_t place
+    memcpy(&bits, &value, sizeof(bits))
+    place = (bits * <uint64>0x9E3779B97F4A7C15) >> 54
+    # the bits, not the values, are compared: 0 and -0 are written differently
+    if not known.sizes[place] or memcmp(&known.values[place], &value, sizeof(value)):
+        known.values[place] = value
+        known.sizes[place] = put_number(known.texts[place], value, single) - known.texts[place]
+    memcpy(at, known.texts[place], WIDEST)
+    return at + known.sizes[place]
+
+
 def run_lines(
     bytes heads,
     const long long[::1] head_starts,
@@ -203,15 +230,18 @@ def run_lines(
     cdef char* start
     cdef char* at
     cdef Py_ssize_t query, row, head_size, size, room = 0, tail_size = len(tail)
-    cdef bytes lines
+    cdef PyObject* lines
+    cdef Known known
+    cdef object made
+    memset(known.sizes, 0, sizeof(known.sizes))
     with nogil:  # how much room there must be: rank, score and blanks take less than 56 bytes
         for query in range(offsets.shape[0] - 1):
             head_size = head_starts[query + 1] - head_starts[query]
             room += (offsets[query + 1] - offsets[query]) * (head_size + tail_size + 56)
         for row in range(docs.shape[0]):
             room += docno_starts[docs[row] + 1] - docno_starts[docs[row]]
-    lines = PyBytes_FromStringAndSize(NULL, room)
-    start = at = PyBytes_AS_STRING(lines)
+    lines = new_bytes(NULL, room)
+    start = at = PyBytes_AS_STRING(<object>lines)
     head = heads
     with nogil:
         for query in range(offsets.shape[0] - 1):
@@ -226,11 +256,14 @@ def run_lines(
                 at[0] = BLANK
                 at = to_chars(at + 1, at + 21, <long long>(row - offsets[query] + 1)).ptr
                 at[0] = BLANK
-                at = put_number(at + 1, scores[row], single)
+                at = put_known(at + 1, scores[row], single, &known)
                 memcpy(at, last, tail_size)
                 at += tail_size
             head += head_size + 1
-    return lines[: at - start]
+    shrink(&lines, at - start)
+    made = <object>lines
+    Py_DECREF(made)  # Cython has taken a reference of its own
+    return made
 
 
 def radix_sort(uint64[::1] keys, uint64[::1] spare, int low, int high):

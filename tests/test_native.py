@@ -205,6 +205,22 @@ def test_every_power_of_ten_and_every_length_of_digits_is_laid_out_alike() -> No
         assert [line.split()[4] for line in lines] == column.split()
 
 
+@needs_loops
+@pytest.mark.parametrize("different", [1, 2, 700, 1024, 5000])
+@pytest.mark.parametrize("double", [False, True])
+def test_numbers_that_come_again_are_written_alike(different: int, double: bool) -> None:
+    """The digits of some numbers are kept: fewer than there are, and 0 and -0 are two."""
+    rng = np.random.default_rng(different)
+    values = np.append(rng.normal(size=different) * 10.0 ** rng.integers(-30, 30, different), [0.0, -0.0])
+    scores = rng.choice(values, 20_000)
+    offsets = np.array([0, 0, 12_345, 20_000])
+    run = Run("t", ["a", "b", "c"], offsets, np.zeros(len(scores), np.int32), scores, Names.of(["d"]))
+    fast, slow = both(lambda: format_run(run, double=double))
+    assert fast == slow
+    empty = Run("t", [], np.array([0]), np.zeros(0, np.int32), np.zeros(0), Names.of([]))
+    assert format_run(empty, double=double) == b""
+
+
 # ---------------------------------------------------------------- the whole
 
 
