@@ -309,12 +309,11 @@ def _stdout() -> Iterator[BinaryIO]:
         raise unwritable("<stdout>", error) from None
 
 
-def _begin_write_back(file: int, start: int, size: int) -> int:
-    """Let the system begin to write to the disk what fsync would wait for at the end; gives ``size``."""
+def _begin_write_back(file: int, start: int, size: int) -> None:
+    """Let the system begin to write to the disk what fsync would wait for at the end."""
     begin = getattr(ctypes.CDLL(None), "sync_file_range", None)  # Linux only
     if begin is not None:
         begin(file, ctypes.c_int64(start), ctypes.c_int64(size), SYNC_FILE_RANGE_WRITE)
-    return size
 
 
 class _Sink(io.FileIO):
@@ -330,8 +329,8 @@ class _Sink(io.FileIO):
             written = super().write(data)
         self._waiting += written
         if self._waiting >= WRITE_BACK:
-            self._begun += _begin_write_back(self.fileno(), self._begun, self._waiting)
-            self._waiting = 0
+            _begin_write_back(self.fileno(), self._begun, self._waiting)
+            self._begun, self._waiting = self._begun + self._waiting, 0
         return written
 
 

@@ -13,12 +13,11 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 import numpy as np
 
-from hybridcli.formats.files import STDIN, open_bytes, read_bytes
+from hybridcli.formats.files import STDIN, is_ordinary, open_bytes, read_bytes
 from hybridcli.formats.plain import LINE_END
 from hybridcli.formats.run_lists import concatenate, detach, runs_of, take_groups
 from hybridcli.formats.run_rows import Findings, Rows, no_rows, parse_rows
@@ -39,7 +38,7 @@ class RunSource:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._data = read_bytes(path) if path == STDIN or _is_pipe(path) else None
+        self._data = read_bytes(path) if path == STDIN or not is_ordinary(path) else None
 
     @contextlib.contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -51,10 +50,6 @@ class RunSource:
         """Yield blocks of whole queries, each with the number of its first line."""
         with self.open() as stream:
             yield from blocks_of(stream, size)
-
-
-def _is_pipe(path: str) -> bool:
-    return Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
 
 
 def blocks_of(stream: BinaryIO, size: int = BLOCK) -> Iterator[tuple[bytes, int]]:

@@ -18,9 +18,8 @@ SMALLEST = 1e-30
 def parse_weights(text: str, n_runs: int) -> Floats | None:
     """Read ``0.3,0.7`` as weights, float64[R]; None if the text is no list of numbers (a file name, then)."""
     try:
-        weights = np.array(
-            [float(part) for part in text.replace("_", "?").split(",")]
-        )  # Python takes 1_0 for 10
+        # Python alone takes 1_0 for 10
+        weights = np.array([float(part) for part in text.replace("_", "?").split(",")])
     except ValueError:
         return None
     check_weights(weights, n_runs)

@@ -124,9 +124,9 @@ def test_writing_to_the_disk_begins_early(tmp_path: Path, monkeypatch: pytest.Mo
     begun: list[tuple[int, int]] = []
     real = files._begin_write_back
 
-    def begin(file: int, start: int, size: int) -> int:
+    def begin(file: int, start: int, size: int) -> None:
         begun.append((start, size))
-        return real(file, start, size)
+        real(file, start, size)
 
     monkeypatch.setattr(files, "WRITE_BACK", 100_000)
     monkeypatch.setattr(files, "_begin_write_back", begin)

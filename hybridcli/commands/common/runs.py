@@ -17,7 +17,7 @@ def require_known_runs(option: str, named: Sequence[str], runs: Sequence[str]) -
 
 def require_tag(tag: str) -> None:
     """Refuse a tag that would break the lines of a run."""
-    if len(tag.split()) != 1 or tag.split()[0] != tag or not tag.isprintable():
+    if tag.split() != [tag] or not tag.isprintable():
         raise UsageError(f"--tag {tag!r} must be one word, without control characters")
 
 
